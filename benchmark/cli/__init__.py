@@ -1,0 +1,93 @@
+"""The ``assay`` command: one module a sub-command, loaded when it is called."""
+
+import importlib
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from benchmark import __version__
+from benchmark.errors import CheckFailed, UserError
+
+COMMANDS = {
+    "demo": "benchmark.cli.demo",
+    "data": "benchmark.cli.data",
+    "generate": "benchmark.cli.generate",
+    "embed": "benchmark.cli.embed",
+    "train": "benchmark.cli.train",
+    "score": "benchmark.cli.score",
+    "site": "benchmark.cli.site",
+}
+
+
+class _Lazy(TyperGroup):
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        command = typer.main.get_command(importlib.import_module(COMMANDS[cmd_name]).app)
+        command.name = cmd_name
+        return command
+
+
+app = typer.Typer(
+    cls=_Lazy,
+    name="assay",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"assay {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Find out what sparse autoencoders and image generators really learned."""
+
+
+def main() -> None:
+    """Entry point: exit 0 ok, 1 failed check, 2 wrong use."""
+    # torch's threads spin while they wait; on a busy machine that costs more than it saves
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    try:
+        app()
+    except CheckFailed as error:
+        _stop(str(error), 1)
+    except KeyboardInterrupt:
+        _stop("stopped; run the same command again to go on", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        _stop(f"{error.filename or 'file system'}: {error.strerror or error}", 2)
+    except ValueError as error:
+        if not _by_user(error):
+            raise
+        _stop(str(error), 2)
+
+
+def _by_user(error: ValueError) -> bool:
+    if isinstance(error, UserError):
+        return True
+    metrics = sys.modules.get("benchmark.metrics")
+    return metrics is not None and isinstance(error, metrics.InputError)
+
+
+def _stop(message: str, code: int) -> NoReturn:
+    print("error: " + " ".join(message.split()), file=sys.stderr)
+    sys.exit(code)

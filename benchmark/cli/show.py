@@ -1,0 +1,79 @@
+"""Tables and progress as the terminal shows them."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+NAMES = {
+    "match_score": "MATCHScore, held-out",
+    "match_score_in_sample": "MATCHScore, in-sample",
+    "delta_match_score": "ΔMATCHScore",
+    "tapa_score": "TAPAScore",
+    "delta_tapa_score": "ΔTAPAScore",
+    "delta_stay": "Δstay",
+    "redundant_fraction": "redundant latents",
+    "enrichment_q1": "Q1 enrichment",
+    "explained_variance": "explained variance",
+    "l0": "L0",
+    "dead_fraction": "dead latents",
+}
+
+
+def print_json(document: Any) -> None:
+    """A result as JSON on standard output."""
+    print(json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def cell(score: Mapping[str, Any] | None, interval: bool = True) -> str:
+    """A score as text: value and interval, or n/a."""
+    if score is None or score["value"] is None:
+        return "n/a"
+    places = 1 if abs(score["value"]) >= 10 else 3
+    text = f"{score['value']:.{places}f}"
+    if interval and score["ci95"] is not None:
+        low, high = score["ci95"]
+        text += f" [{low:.{places}f}, {high:.{places}f}]"
+    return text
+
+
+def record_table(record: Mapping[str, Any]) -> None:
+    """The scores of one record beside its baselines."""
+    from rich.console import Console
+    from rich.table import Table
+
+    submission, dataset = record["submission"], record["dataset"]
+    title = f"{submission['id']} on {dataset['name']} {dataset['revision']}"
+    table = Table(title=title, title_justify="left")
+    table.add_column("score")
+    for column in ("value [95 % interval]", "untrained twin", "random codes", "n"):
+        table.add_column(column, justify="right")
+    untrained, random = (record["baselines"][name] for name in ("untrained", "random_codes"))
+    for key, name in NAMES.items():
+        score = record["scores"].get(key)
+        table.add_row(
+            name,
+            cell(score),
+            cell(untrained.get(key), False),
+            cell(random.get(key), False),
+            str(score["n"]) if score else "",
+        )
+    Console().print(table)
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Callable[..., None]]:
+    """A progress bar on standard error; yields ``update(done, total)``."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
+    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
+        task = bars.add_task(title, total=None)
+
+        def update(done: int, total: int, *_: Any) -> None:
+            bars.update(task, completed=done, total=total)
+
+        yield update

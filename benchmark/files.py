@@ -1,0 +1,80 @@
+"""Where files live, and writing them so that nobody ever sees half of one."""
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+def home() -> Path:
+    """Folder of what can be made again: ``$ASSAY_HOME``, else in the user's cache folder."""
+    if own := os.environ.get("ASSAY_HOME"):
+        return Path(own)
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return (Path(cache) if cache else Path.home() / ".cache") / "assay"
+
+
+def _umask_mode(default: int) -> int:
+    current = os.umask(0)
+    os.umask(current)
+    return default & ~current
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary name beside ``path``; on success it takes the place of ``path``.
+
+    If the block raises, the temporary file goes and ``path`` is as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(_umask_mode(0o666))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_dir(path: Path) -> Iterator[Path]:
+    """Yield an empty temporary folder beside ``path``; on success it takes its place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
+    try:
+        yield temporary
+        temporary.chmod(_umask_mode(0o777))
+        if path.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".old", dir=path.parent))
+            path.replace(old)
+            temporary.replace(path)
+            shutil.rmtree(old)
+        else:
+            temporary.replace(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write ``data`` to ``path`` at once."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write canonical JSON: UTF-8, sorted keys, no NaN or Infinity (``ValueError``)."""
+    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    write_bytes(path, (text + "\n").encode())
+
+
+def file_sha256(path: Path) -> str:
+    """Hex SHA-256 of a file's content."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

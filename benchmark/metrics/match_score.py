@@ -1,0 +1,153 @@
+"""MATCHScore: how well coalitions of latents predict the concepts, §1.2."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from benchmark.metrics.arrays import (
+    BoolArray,
+    Codes,
+    FloatArray,
+    InputError,
+    annotations,
+    codes_float32,
+)
+from benchmark.metrics.matching import Coalition, Matching, joint_f1, union_activity
+from benchmark.metrics.score import RESAMPLES, Score, make_score, resample_weights
+
+
+@dataclass(frozen=True)
+class MatchScore(Score):
+    """MATCHScore with the F_1 of every concept, float64 (A,), NaN where not applicable."""
+
+    f1: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+
+
+def match_score(
+    latents: Codes,
+    concepts: BoolArray,
+    coalitions: "Matching | Sequence[Coalition]",
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> MatchScore:
+    """Mean joint F_1 of given coalitions on these rows.
+
+    Held-out (the headline): coalitions from the ``match`` split, rows of the ``score`` split.
+    In-sample: both from the ``score`` split.
+
+    Args:
+        latents: codes (N, d), dense or sparse.
+        concepts: presence (N, A), booleans or 0/1.
+        coalitions: a ``Matching``, or A coalitions; None is not applicable, () scores 0.
+        resamples, seed: bootstrap over rows; a concept without positives in a resample is left
+            out of that resample.
+
+    Returns:
+        Score in [0, 1] over the applicable concepts, with ``.f1`` per concept.
+
+    Raises:
+        InputError: shapes that disagree, values outside their range, a latent out of range.
+
+    Source: "Evaluating the Interpretability of Sparse Autoencoders with Concept Annotations".
+    """
+    values = codes_float32(latents)
+    present = annotations(concepts, values.shape[0])
+    members = check_coalitions(
+        coalitions.coalitions if isinstance(coalitions, Matching) else coalitions,
+        n_concepts=present.shape[1],
+        n_latents=values.shape[1],
+    )
+    if isinstance(coalitions, Matching):
+        predicted = coalitions.predict(values)
+    else:
+        predicted = union_activity(values, members)
+    matched = np.array([coalition is not None for coalition in members], bool)
+    found = present.any(axis=0)
+    keep = matched & found
+    f1 = np.where(keep, joint_f1(predicted, present), np.nan)
+    reasons = {
+        "no positives in the matching split": int((~matched).sum()),
+        "no positives in the scored split": int((matched & ~found).sum()),
+    }
+    if not keep.any():
+        return _with_f1(make_score(None, 0, None, reasons), f1)
+    samples = _resampled_means(predicted[:, keep], present[:, keep], resamples, seed)
+    score = make_score(float(np.mean(f1[keep])), int(keep.sum()), samples, reasons)
+    return _with_f1(score, f1)
+
+
+def _with_f1(score: Score, f1: FloatArray) -> MatchScore:
+    return MatchScore(score.value, score.ci95, score.n, score.not_applicable, score.samples, f1=f1)
+
+
+def _resampled_means(
+    predicted: BoolArray, present: BoolArray, resamples: int, seed: int
+) -> FloatArray:
+    n, n_concepts = present.shape
+    columns = np.concatenate([predicted & present, predicted, present], axis=1).astype(np.float32)
+    means = np.empty(resamples)
+    for rows, weights in resample_weights(n, resamples, seed):
+        # float32 sums of 0/1 are exact up to 2^24 rows
+        counts = (weights @ columns).astype(np.float64).reshape(-1, 3, n_concepts)
+        hits, guessed, positives = counts[:, 0], counts[:, 1], counts[:, 2]
+        size = guessed + positives
+        f1 = np.divide(2 * hits, size, out=np.zeros_like(size), where=size > 0)
+        there = positives > 0
+        total = there.sum(axis=1)
+        summed = (f1 * there).sum(axis=1)
+        means[rows] = np.divide(summed, total, out=np.full(len(total), np.nan), where=total > 0)
+    return means
+
+
+def f1_by_size(latents: Codes, concepts: BoolArray, matching: Matching) -> FloatArray:
+    """Joint F_1 with the first 1, 2, … latents of each coalition.
+
+    Args:
+        latents: codes (N, d).
+        concepts: presence (N, A).
+        matching: a matching whose prediction is the union of a coalition (all but ``nn_omp``).
+
+    Returns:
+        float64 (A, max_latents) in [0, 1]; a coalition smaller than the column keeps its last
+        value; NaN where the concept is not applicable.
+    """
+    if matching.matcher == "nn_omp":
+        raise InputError("f1_by_size: nn_omp refits its weights at every size; use another matcher")
+    values = codes_float32(latents)
+    present = annotations(concepts, values.shape[0])
+    keep = np.array([c is not None for c in matching.coalitions]) & present.any(axis=0)
+    result = np.empty((len(matching.coalitions), matching.max_latents))
+    for size in range(1, matching.max_latents + 1):
+        first = tuple(None if c is None else c[:size] for c in matching.coalitions)
+        predicted = replace(matching, coalitions=first).predict(values)
+        result[:, size - 1] = np.where(keep, joint_f1(predicted, present), np.nan)
+    return result
+
+
+def check_coalitions(
+    coalitions: Sequence[Any], *, n_concepts: int, n_latents: int
+) -> tuple[Coalition, ...]:
+    """Coalitions as tuples of int, or one ``InputError`` that names the concept at fault."""
+    if len(coalitions) != n_concepts:
+        raise InputError(
+            f"coalitions: {len(coalitions)} given for {n_concepts} concepts; expected one each"
+        )
+    checked: list[Coalition] = []
+    for concept, coalition in enumerate(coalitions):
+        if coalition is None:
+            checked.append(None)
+            continue
+        members = tuple(int(j) for j in coalition)
+        for j, given in zip(members, coalition, strict=True):
+            if j != given or not 0 <= j < n_latents:
+                raise InputError(
+                    f"coalitions: concept {concept} names latent {given}; "
+                    f"expected a whole number from 0 to {n_latents - 1}"
+                )
+        if len(set(members)) != len(members):
+            raise InputError(f"coalitions: concept {concept} names a latent twice: {members}")
+        checked.append(members)
+    return tuple(checked)

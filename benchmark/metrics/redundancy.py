@@ -1,0 +1,290 @@
+"""Redundant latents: decoder rows that point the same way, §4 C1."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmark.metrics.arrays import (
+    BoolArray,
+    Codes,
+    FloatArray,
+    InputError,
+    IntArray,
+    active,
+)
+from benchmark.metrics.dominance import quartiles
+from benchmark.metrics.score import RESAMPLES, Score, make_score, mean_score, resample_weights
+
+MAX_PAIRS = 1_000_000
+"""The strongest pairs that are listed; the count is exact whatever their number."""
+
+_BLOCK = 4096
+_BORDER = 2e-5  # float32 products of unit vectors are nearer than this; closer calls use float64
+
+
+@dataclass(frozen=True)
+class Sharded:
+    """A redundant pair that reads differently: one direction written by two detectors."""
+
+    pair: tuple[int, int]
+    decoder_cosine: float
+    encoder_cosine: float
+    jaccard: float
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """Pairs of alive latents whose decoder rows have a cosine of at least the threshold.
+
+    Attributes:
+        n_pairs: exact number of pairs.
+        pairs: (i, j, cosine) with i < j, strongest first, at most ``MAX_PAIRS``.
+        within_quartile: pairs with both ends in Q1, Q2, Q3, Q4.
+        enrichment_q1: (share of pair ends in Q1) / (share of alive latents in Q1); None without
+            pairs.
+        redundant_fraction: share of applicable latents in at least one pair; None without any.
+        sharded: redundant pairs whose encoder rows and activity differ, strongest first; empty
+            where encoder or codes were not given.
+        zero_rows: alive latents left out because their decoder row is zero.
+        endpoints: pairs that each latent is in, int64 (d,).
+        quartile: quartile of each latent, 0 where dead.
+        applicable: alive with a decoder row that is not zero, bool (d,).
+    """
+
+    n_pairs: int
+    pairs: list[tuple[int, int, float]] = field(repr=False)
+    within_quartile: tuple[int, int, int, int]
+    enrichment_q1: float | None
+    redundant_fraction: float | None
+    sharded: list[Sharded] = field(repr=False)
+    zero_rows: int
+    endpoints: IntArray = field(repr=False)
+    quartile: IntArray = field(repr=False)
+    applicable: BoolArray = field(repr=False)
+
+
+def decoder_redundancy(
+    decoder: np.ndarray,
+    dominance: FloatArray,
+    alive: BoolArray,
+    *,
+    encoder: np.ndarray | None = None,
+    codes: Codes | None = None,
+    threshold: float = 0.7,
+) -> Redundancy:
+    """Find redundant latents; exact, in blocks of half the cosine matrix.
+
+    Args:
+        decoder: (d, D), one row a latent.
+        dominance: float (d,); decides the quartiles.
+        alive: bool (d,); dead latents are left out.
+        encoder: (d, D), for sharding.
+        codes: (N, d), for sharding.
+        threshold: least cosine, in (−1, 1].
+
+    Raises:
+        InputError: shapes that disagree, values that are not finite.
+
+    Source: "Rethinking SAE Evaluation: An Atomic Interpretable Unit Framework".
+    """
+    rows = _matrix(decoder, "decoder")
+    quartile = quartiles(dominance, alive)
+    if len(quartile) != len(rows):
+        raise InputError(f"decoder: {len(rows)} rows, but dominance is over {len(quartile)}")
+    if not -1 < threshold <= 1:
+        raise InputError(f"threshold is {threshold}; expected a cosine above -1 and at most 1")
+    zero = ~np.any(rows, axis=1)
+    applicable = (quartile > 0) & ~zero
+    latents = np.flatnonzero(applicable)
+    found = _search(rows[latents], quartile[latents], threshold)
+    endpoints = np.zeros(len(rows), np.int64)
+    endpoints[latents] = found.endpoints
+    pairs = [
+        (int(latents[i]), int(latents[j]), float(c))
+        for i, j, c in zip(found.first, found.second, found.cosine, strict=True)
+    ]
+    return Redundancy(
+        n_pairs=found.n_pairs,
+        pairs=pairs,
+        within_quartile=found.within_quartile,
+        enrichment_q1=_enrichment(endpoints, quartile, applicable),
+        redundant_fraction=float((found.endpoints > 0).mean()) if latents.size else None,
+        sharded=_sharded(pairs, encoder, codes, len(rows)),
+        zero_rows=int(((quartile > 0) & zero).sum()),
+        endpoints=endpoints,
+        quartile=quartile,
+        applicable=applicable,
+    )
+
+
+def redundant_fraction_score(
+    redundancy: Redundancy, *, resamples: int = RESAMPLES, seed: int = 0
+) -> Score:
+    """Share of applicable latents in a redundant pair, with its interval over latents."""
+    inside = (redundancy.endpoints > 0)[redundancy.applicable]
+    reasons = {"decoder row is zero": redundancy.zero_rows} if redundancy.zero_rows else None
+    return mean_score(inside, resamples=resamples, seed=seed, not_applicable=reasons)
+
+
+def enrichment_q1_score(
+    redundancy: Redundancy, *, resamples: int = RESAMPLES, seed: int = 0
+) -> Score:
+    """Q1 endpoint enrichment, at least 0, with its interval over latents within quartile."""
+    keep = redundancy.applicable
+    if redundancy.enrichment_q1 is None:
+        return make_score(None, 0, None, {"no redundant pairs": int(keep.sum())})
+    ends, quartile = redundancy.endpoints[keep].astype(np.float64), redundancy.quartile[keep]
+    columns = np.stack([ends * (quartile == 1), ends], axis=1)
+    share = (quartile == 1).mean()
+    samples = np.empty(resamples)
+    for rows, weights in resample_weights(len(ends), resamples, seed, quartile):
+        sums = weights.astype(np.float64) @ columns
+        ratio = np.full(len(sums), np.nan)
+        np.divide(sums[:, 0], sums[:, 1], out=ratio, where=sums[:, 1] > 0)
+        samples[rows] = ratio / share
+    return make_score(redundancy.enrichment_q1, int(keep.sum()), samples)
+
+
+def _matrix(values: np.ndarray, name: str) -> np.ndarray:
+    array = np.asarray(values)
+    if array.ndim != 2:
+        raise InputError(f"{name}: expected shape (latents, features), found {array.shape}")
+    array = array.astype(np.float32, copy=False) if array.dtype != np.float64 else array
+    bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if bad.size:
+        raise InputError(f"{name}: row {bad[0]} holds a value that is not finite")
+    return array
+
+
+def _enrichment(endpoints: IntArray, quartile: IntArray, applicable: BoolArray) -> float | None:
+    if endpoints.sum() == 0:
+        return None
+    share = (quartile[applicable] == 1).mean()
+    return float(endpoints[quartile == 1].sum() / endpoints.sum() / share)
+
+
+@dataclass
+class _Found:
+    n_pairs: int
+    endpoints: IntArray
+    within_quartile: tuple[int, int, int, int]
+    first: IntArray
+    second: IntArray
+    cosine: FloatArray
+
+
+def _search(rows: np.ndarray, quartile: IntArray, threshold: float) -> _Found:
+    endpoints = np.zeros(len(rows), np.int64)
+    within = np.zeros(5, np.int64)
+    n_pairs = 0
+    strongest = _Strongest()
+    for i, j in _candidates(rows, threshold):
+        cosine = exact_cosine(rows, i, j)
+        keep = cosine >= threshold
+        i, j, cosine = i[keep], j[keep], cosine[keep]
+        n_pairs += len(i)
+        endpoints += np.bincount(i, minlength=len(rows))
+        endpoints += np.bincount(j, minlength=len(rows))
+        same = quartile[i] == quartile[j]
+        within += np.bincount(quartile[i[same]], minlength=5)
+        strongest.add(i, j, cosine)
+    first, second, cosine = strongest.sorted()
+    counts = (int(within[1]), int(within[2]), int(within[3]), int(within[4]))
+    return _Found(n_pairs, endpoints, counts, first, second, cosine)
+
+
+def _candidates(rows: np.ndarray, threshold: float) -> Iterator[tuple[IntArray, IntArray]]:
+    """Index pairs i < j that may reach the threshold, block by block of the upper half."""
+    # dividing by the largest entry first keeps tiny and huge rows from under- or overflowing
+    scaled = rows / np.abs(rows).max(axis=1, keepdims=True) if len(rows) else rows
+    unit = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
+    for top in range(0, len(unit), _BLOCK):
+        for left in range(top, len(unit), _BLOCK):
+            product = unit[top : top + _BLOCK] @ unit[left : left + _BLOCK].T
+            i, j = np.nonzero(product >= threshold - _BORDER)
+            i, j = i + top, j + left
+            upper = i < j
+            yield i[upper], j[upper]
+
+
+def exact_cosine(rows: np.ndarray, i: IntArray, j: IntArray) -> FloatArray:
+    """Cosine of rows i and j in float64; exactly 1 for rows that are equal."""
+    result = np.empty(len(i))
+    step = max(1, (1 << 24) // max(rows.shape[1], 1))
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        a, b = rows[i[part]].astype(np.float64), rows[j[part]].astype(np.float64)
+        a /= np.abs(a).max(axis=1, keepdims=True)
+        b /= np.abs(b).max(axis=1, keepdims=True)
+        dot, aa, bb = (np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (a, a), (b, b)))
+        result[part] = np.clip(dot / np.sqrt(aa * bb), -1.0, 1.0)
+    return result
+
+
+class _Strongest:
+    """Keeps the ``MAX_PAIRS`` strongest pairs of a stream."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[IntArray, IntArray, FloatArray]] = []
+        self._held = 0
+
+    def add(self, i: IntArray, j: IntArray, cosine: FloatArray) -> None:
+        self._parts.append((i, j, cosine))
+        self._held += len(i)
+        if self._held > 2 * MAX_PAIRS:
+            self._parts = [self.sorted()]
+            self._held = len(self._parts[0][0])
+
+    def sorted(self) -> tuple[IntArray, IntArray, FloatArray]:
+        if not self._parts:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+        i, j, cosine = (np.concatenate(column) for column in zip(*self._parts, strict=True))
+        order = np.lexsort((j, i, -cosine))[:MAX_PAIRS]
+        return i[order], j[order], cosine[order]
+
+
+def _sharded(
+    pairs: list[tuple[int, int, float]],
+    encoder: np.ndarray | None,
+    codes: Codes | None,
+    n_latents: int,
+    encoder_below: float = 0.3,
+    jaccard_below: float = 0.1,
+) -> list[Sharded]:
+    if encoder is None or codes is None or not pairs:
+        return []
+    rows = _matrix(encoder, "encoder")
+    on = sp.csc_array(active(codes, "codes"))
+    if len(rows) != n_latents or on.shape[1] != n_latents:
+        raise InputError(
+            f"encoder has {len(rows)} rows and codes {on.shape[1]} columns; expected {n_latents}"
+        )
+    i, j = (np.array(column) for column in zip(*[(a, b) for a, b, _ in pairs], strict=True))
+    usable = np.asarray(rows.any(axis=1))
+    applies = usable[i] & usable[j]
+    i, j = i[applies], j[applies]
+    strength = np.array([c for _, _, c in pairs])[applies]
+    cosine = exact_cosine(rows, i, j)
+    apart = cosine < encoder_below
+    i, j, strength, cosine = i[apart], j[apart], strength[apart], cosine[apart]
+    overlap = _jaccard(on, i, j)
+    return [
+        Sharded((int(a), int(b)), float(c), float(e), float(o))
+        for a, b, c, e, o in zip(i, j, strength, cosine, overlap, strict=True)
+        if o < jaccard_below
+    ]
+
+
+def _jaccard(on: sp.csc_array, i: IntArray, j: IntArray) -> FloatArray:
+    counts = np.diff(on.indptr)
+    result = np.empty(len(i))
+    by_latent = on.T.tocsr().astype(np.int32)
+    step = 10_000
+    for start in range(0, len(i), step):
+        part = slice(start, start + step)
+        both = by_latent[i[part]].multiply(by_latent[j[part]]).sum(axis=1)
+        shared = np.asarray(both, np.float64).ravel()
+        result[part] = shared / (counts[i[part]] + counts[j[part]] - shared)
+    return result

@@ -1,0 +1,336 @@
+"""TAPAScore: do a concept's latents follow when the concept is edited in or out, §2."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmark.metrics.arrays import (
+    BoolArray,
+    Codes,
+    FloatArray,
+    InputError,
+    IntArray,
+    annotations,
+    codes_float32,
+)
+from benchmark.metrics.match_score import check_coalitions
+from benchmark.metrics.matching import Coalition, Matching
+from benchmark.metrics.score import (
+    RESAMPLES,
+    Score,
+    bootstrap_ratio,
+    make_score,
+    resample_weights,
+)
+
+
+@dataclass(frozen=True)
+class ConceptTapa:
+    """One concept's share of TAPAScore; a mean over no pairs is None.
+
+    Attributes:
+        delta_add: mean δ_add over the ``n_add`` pairs that add the concept, in [−1, 1].
+        delta_rem: mean δ_rem over the ``n_rem`` pairs that remove it, in [−1, 1].
+        tapa: ``delta_add − delta_rem``, over the sides there are.
+    """
+
+    delta_add: float | None
+    n_add: int
+    delta_rem: float | None
+    n_rem: int
+    tapa: float | None
+
+
+@dataclass(frozen=True)
+class TapaScore(Score):
+    """TAPAScore and its parts.
+
+    Attributes:
+        delta_add, delta_rem: mean δ over pairs that add, over pairs that remove; None without any.
+        delta_stay: mean change of concepts that stay, in [0, 1], low is good; None where
+            ``present`` was not given or nothing stays.
+        stay: ``delta_stay`` as a score; n counts (pair, concept) entries.
+        empty_add, empty_removed: pairs whose added, removed concept has no latents of its own.
+        per_concept: A entries.
+        range: the lowest and highest value these pairs allow.
+        pair_add, pair_rem: δ of every pair, float64 (P,), NaN where the pair has no such side.
+    """
+
+    delta_add: float | None = None
+    delta_rem: float | None = None
+    delta_stay: float | None = None
+    stay: Score = field(default_factory=lambda: Score(None, None, 0))
+    empty_add: int = 0
+    empty_removed: int = 0
+    per_concept: tuple[ConceptTapa, ...] = ()
+    range: tuple[int, int] = (0, 0)
+    pair_add: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    pair_rem: FloatArray = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+
+
+def tapa_score(
+    base: Codes,
+    edited: Codes,
+    coalitions: "Matching | Sequence[Coalition]",
+    *,
+    added: Sequence[int | None],
+    removed: Sequence[int | None],
+    present: BoolArray | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> TapaScore:
+    """Mean change of the added concept's latents minus that of the removed concept's.
+
+    Args:
+        base, edited: codes (P, d) of the two images of each pair.
+        coalitions: a ``Matching`` or A coalitions, found on the ``match`` split; () and None earn
+            nothing and their pairs stay in the mean.
+        added, removed: concept index or None, one a pair. Latents in both coalitions of a pair
+            are taken out of both.
+        present: presence in the base images (P, A), needed for ``delta_stay``.
+        resamples, seed: bootstrap over pairs, separately for each kind of pair.
+
+    Returns:
+        Score in [−2, 2] where pairs add and remove, in [−1, 1] where all do only one.
+
+    Raises:
+        InputError: shapes that disagree, an index out of range, ``added`` equal to ``removed``.
+
+    Source: "Evaluating the Interpretability of Sparse Autoencoders with Concept Annotations".
+
+    >>> import numpy as np
+    >>> score = tapa_score(np.array([[1, 0, 0]]), np.array([[0, 0, 1]]), [(0,), (1, 2)],
+    ...                    added=[1], removed=[0])
+    >>> score.value
+    2.0
+    """
+    return _score(base, edited, coalitions, added, removed, present, None, resamples, seed)
+
+
+def magnitude_tapa_score(
+    base: Codes,
+    edited: Codes,
+    coalitions: "Matching | Sequence[Coalition]",
+    *,
+    added: Sequence[int | None],
+    removed: Sequence[int | None],
+    scale: FloatArray,
+    present: BoolArray | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> TapaScore:
+    """TAPAScore on magnitudes: codes divided by ``scale`` and clipped to [0, 1] (beyond the paper).
+
+    Args:
+        scale: float (d,), ``activation_scale`` of the ``match`` split; NaN counts as never active.
+
+    Other arguments, ranges and errors are those of ``tapa_score``.
+    """
+    return _score(base, edited, coalitions, added, removed, present, scale, resamples, seed)
+
+
+def activation_scale(codes: Codes, quantile: float = 0.99) -> FloatArray:
+    """Quantile of each latent's positive codes, float64 (d,); NaN for a latent never active."""
+    values = codes_float32(codes)
+    columns = sp.csc_array(values)
+    scale = np.full(values.shape[1], np.nan)
+    for latent in range(values.shape[1]):
+        own = columns.data[columns.indptr[latent] : columns.indptr[latent + 1]]
+        own = own[own > 0]
+        if own.size:
+            scale[latent] = np.quantile(own.astype(np.float64), quantile)
+    return scale
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    added: IntArray  # concept index, −1 where the pair adds nothing
+    removed: IntArray
+
+
+def _score(
+    base: Codes,
+    edited: Codes,
+    coalitions: "Matching | Sequence[Coalition]",
+    added: Sequence[int | None],
+    removed: Sequence[int | None],
+    present: BoolArray | None,
+    scale: FloatArray | None,
+    resamples: int,
+    seed: int,
+) -> TapaScore:
+    before, after = codes_float32(base, "base"), codes_float32(edited, "edited")
+    if before.shape != after.shape:
+        raise InputError(f"base has shape {before.shape} but edited has {after.shape}")
+    given = coalitions.coalitions if isinstance(coalitions, Matching) else coalitions
+    members = check_coalitions(given, n_concepts=len(given), n_latents=before.shape[1])
+    pairs = _check_pairs(added, removed, before.shape[0], len(members))
+    used = np.array(sorted({j for coalition in members for j in coalition or ()}), np.int64)
+    place = {int(latent): position for position, latent in enumerate(used)}
+    local = [tuple(place[j] for j in coalition or ()) for coalition in members]
+    states = _states(before, used, scale), _states(after, used, scale)
+    delta_add, delta_rem, empty_add, empty_rem = _pair_deltas(states, local, pairs)
+    stay = Score(None, None, 0)
+    if present is not None:
+        there = annotations(present, before.shape[0], "present")
+        if there.shape[1] != len(members):
+            raise InputError(
+                f"present: {there.shape[1]} concepts, but there are {len(members)} coalitions"
+            )
+        stay = _stay(states, local, pairs, there, resamples, seed)
+    return _assemble(pairs, delta_add, delta_rem, empty_add, empty_rem, stay, len(members),
+                     resamples, seed)  # fmt: skip
+
+
+def _check_pairs(
+    added: Sequence[int | None], removed: Sequence[int | None], n_pairs: int, n_concepts: int
+) -> _Pairs:
+    columns = []
+    for name, column in (("added", added), ("removed", removed)):
+        if len(column) != n_pairs:
+            raise InputError(f"{name}: {len(column)} entries for {n_pairs} pairs")
+        for row, concept in enumerate(column):
+            if concept is None:
+                continue
+            if isinstance(concept, bool | np.bool_) or int(concept) != concept:
+                raise InputError(f"{name}: pair {row} names {concept!r}; expected a concept index")
+            if not 0 <= concept < n_concepts:
+                raise InputError(
+                    f"{name}: pair {row} names concept {concept}; expected 0 to {n_concepts - 1}"
+                )
+        columns.append(np.array([-1 if c is None else int(c) for c in column], np.int64))
+    same = np.flatnonzero((columns[0] == columns[1]) & (columns[0] >= 0))
+    if same.size:
+        raise InputError(
+            f"pair {same[0]}: added and removed are both concept {columns[0][same[0]]}; "
+            "a pair changes a concept or swaps two"
+        )
+    return _Pairs(columns[0], columns[1])
+
+
+def _states(values: Codes, used: IntArray, scale: FloatArray | None) -> FloatArray:
+    """States of the used latents in [0, 1], float64 (P, used): active or not, or magnitude."""
+    part = values[:, used]
+    dense = np.asarray(part.toarray() if sp.issparse(part) else part, np.float64)
+    if scale is None:
+        return (dense > 0).astype(np.float64)
+    own = np.asarray(scale, np.float64)[used]
+    return np.clip(np.divide(dense, own, out=np.zeros_like(dense), where=own > 0), 0.0, 1.0)
+
+
+def _top(states: FloatArray, rows: IntArray, latents: list[int]) -> FloatArray:
+    if not latents:
+        return np.zeros(len(rows))
+    return states[np.ix_(rows, np.array(latents))].max(axis=1)
+
+
+def _pair_deltas(
+    states: tuple[FloatArray, FloatArray], local: list[tuple[int, ...]], pairs: _Pairs
+) -> tuple[FloatArray, FloatArray, BoolArray, BoolArray]:
+    n = len(pairs.added)
+    deltas = np.full((2, n), np.nan)
+    empty = np.zeros((2, n), bool)
+    kinds, kind_of = np.unique(np.stack([pairs.added, pairs.removed]), axis=1, return_inverse=True)
+    order = np.argsort(kind_of.ravel(), kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(kind_of.ravel()))[:-1])
+    for kind, rows in zip(kinds.T, groups, strict=True):
+        sets = [set(local[concept]) if concept >= 0 else set() for concept in kind]
+        shared = sets[0] & sets[1]
+        for side, concept in enumerate(kind):
+            if concept < 0:
+                continue
+            own = sorted(sets[side] - shared)
+            deltas[side, rows] = _top(states[1], rows, own) - _top(states[0], rows, own)
+            empty[side, rows] = not own
+    return deltas[0], deltas[1], empty[0], empty[1]
+
+
+def _stay(
+    states: tuple[FloatArray, FloatArray],
+    local: list[tuple[int, ...]],
+    pairs: _Pairs,
+    present: BoolArray,
+    resamples: int,
+    seed: int,
+) -> Score:
+    rows = np.arange(len(pairs.added))
+    counted = present.copy()
+    for column in (pairs.added, pairs.removed):
+        changes = column >= 0
+        counted[rows[changes], column[changes]] = False
+    moved = np.zeros(present.shape)
+    for concept, latents in enumerate(local):
+        if not latents:
+            counted[:, concept] = False
+            continue
+        own = list(latents)
+        moved[:, concept] = np.abs(_top(states[1], rows, own) - _top(states[0], rows, own))
+    total = (moved * counted).sum(axis=1)
+    entries = counted.sum(axis=1)
+    n = int(entries.sum())
+    if n == 0:
+        return Score(None, None, 0, {"no present concept stays": len(rows)})
+    samples = bootstrap_ratio(total, entries, resamples=resamples, seed=seed, strata=_kind(pairs))
+    return make_score(float(total.sum() / n), n, samples)
+
+
+def _kind(pairs: _Pairs) -> IntArray:
+    return (pairs.added >= 0) + 2 * (pairs.removed >= 0).astype(np.int64)
+
+
+def _mean(values: FloatArray) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _signed(add: float | None, rem: float | None) -> float | None:
+    if add is None and rem is None:
+        return None
+    return (add or 0.0) - (rem or 0.0)
+
+
+def _assemble(
+    pairs: _Pairs,
+    delta_add: FloatArray,
+    delta_rem: FloatArray,
+    empty_add: BoolArray,
+    empty_rem: BoolArray,
+    stay: Score,
+    n_concepts: int,
+    resamples: int,
+    seed: int,
+) -> TapaScore:
+    adds, removes = pairs.added >= 0, pairs.removed >= 0
+    add, rem = _mean(delta_add[adds]), _mean(delta_rem[removes])
+    used = int((adds | removes).sum())
+    samples = None
+    if used:
+        # kinds keep their sizes in a resample, so both means keep their denominators
+        signed = np.where(adds, delta_add, 0.0) / max(adds.sum(), 1)
+        signed -= np.where(removes, delta_rem, 0.0) / max(removes.sum(), 1)
+        samples = np.empty(resamples)
+        for rows, weights in resample_weights(len(signed), resamples, seed, _kind(pairs)):
+            samples[rows] = weights.astype(np.float64) @ signed
+    score = make_score(
+        _signed(add, rem), used, samples, {"pair changes no concept": len(adds) - used}
+    )
+    side = int(bool(adds.any())) + int(bool(removes.any()))
+    return TapaScore(
+        score.value, score.ci95, score.n, score.not_applicable, score.samples,
+        delta_add=add, delta_rem=rem, delta_stay=stay.value, stay=stay,
+        empty_add=int(empty_add.sum()), empty_removed=int(empty_rem.sum()),
+        per_concept=_per_concept(pairs, delta_add, delta_rem, n_concepts),
+        range=(-side, side), pair_add=delta_add, pair_rem=delta_rem,
+    )  # fmt: skip
+
+
+def _per_concept(
+    pairs: _Pairs, delta_add: FloatArray, delta_rem: FloatArray, n_concepts: int
+) -> tuple[ConceptTapa, ...]:
+    result = []
+    for concept in range(n_concepts):
+        up, down = delta_add[pairs.added == concept], delta_rem[pairs.removed == concept]
+        add, rem = _mean(up), _mean(down)
+        result.append(ConceptTapa(add, len(up), rem, len(down), _signed(add, rem)))
+    return tuple(result)

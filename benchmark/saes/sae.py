@@ -1,0 +1,159 @@
+"""One sparse autoencoder, whatever library trained it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from benchmark.errors import UserError
+from benchmark.saes.activations import Activation
+
+Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
+
+CHUNK_ROWS = 256
+"""Rows encoded at once; the last chunk is padded, so that no code depends on the batch."""
+
+_EPSILON = 1e-5
+NORMALISATIONS = ("none", "standardise")
+
+
+@dataclass(frozen=True)
+class Sae:
+    """Weights and the rule that turns features into codes; no call keeps state.
+
+    Attributes:
+        architecture: ``topk``, ``batchtopk``, ``matryoshka``, ``jumprelu``, ``relu``, ``gated``,
+            ``p_anneal``.
+        encoder, decoder: float32 (d_sae, d_in), one row a latent.
+        encoder_bias: float32 (d_sae,).
+        decoder_bias: float32 (d_in,).
+        activation: from pre-activations to codes.
+        normalisation: ``standardise`` gives each input mean 0 and standard deviation 1 (plus 1e-5)
+            before anything else; ``none`` leaves it.
+        subtract_decoder_bias: whether the decoder bias is taken off the input before encoding.
+        metadata: what its file says of it, for people.
+    """
+
+    architecture: str
+    encoder: Array
+    encoder_bias: Array
+    decoder: Array
+    decoder_bias: Array
+    activation: Activation
+    normalisation: str = "standardise"
+    subtract_decoder_bias: bool = True
+    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def d_sae(self) -> int:
+        """Dictionary size."""
+        return self.decoder.shape[0]
+
+    @property
+    def d_in(self) -> int:
+        """Width of the features it reads."""
+        return self.decoder.shape[1]
+
+    def encode(self, x: Any) -> sp.csr_array:
+        """Codes of features.
+
+        Args:
+            x: float (N, d_in), array or tensor, finite.
+
+        Returns:
+            float32 csr (N, d_sae), not negative, no stored zeros.
+
+        Raises:
+            UserError: another width than ``d_in``, or a row that is not finite.
+        """
+        parts = [
+            sp.csr_array(self.activation(self.pre_activations(chunk)).numpy()[:kept])
+            for chunk, kept in _chunks(check_features(x, self.d_in))
+        ]
+        if not parts:
+            return sp.csr_array((0, self.d_sae), dtype=np.float32)
+        return sp.vstack(parts, format="csr")
+
+    def decode(self, codes: Any) -> Array:
+        """Reconstruction in the SAE's normalised space, float32 (N, d_in)."""
+        sparse = codes if sp.issparse(codes) else sp.csr_array(np.asarray(codes, np.float32))
+        if sparse.shape[1] != self.d_sae:
+            raise UserError(
+                f"codes have {sparse.shape[1]} columns, but the SAE has {self.d_sae} latents"
+            )
+        return np.asarray(sparse.astype(np.float32) @ self.decoder + self.decoder_bias, np.float32)
+
+    def reconstruct(self, x: Any) -> Array:
+        """Features as the SAE gives them back, in the space of ``x``, float32 (N, d_in)."""
+        features = check_features(x, self.d_in)
+        decoded = self.decode(self.encode(features))
+        if self.normalisation == "none":
+            return decoded
+        _, mean, scale = standardise(torch.from_numpy(features))
+        return decoded * scale.numpy() + mean.numpy()
+
+    def normalise(self, x: torch.Tensor) -> torch.Tensor:
+        """Features as the encoder sees them, before the decoder bias is taken off."""
+        return x if self.normalisation == "none" else standardise(x)[0]
+
+    @torch.no_grad()
+    def pre_activations(self, x: torch.Tensor) -> torch.Tensor:
+        """Encoder output before the activation, float32 (n, d_sae), for float32 x (n, d_in)."""
+        weight, bias, offset = self._tensors
+        centred = self.normalise(x) - offset if self.subtract_decoder_bias else self.normalise(x)
+        return torch.nn.functional.linear(centred, weight, bias)
+
+    def iter_pre_activations(self, x: Any) -> Iterator[torch.Tensor]:
+        """Pre-activations of all rows, chunk by chunk."""
+        for chunk, kept in _chunks(check_features(x, self.d_in)):
+            yield self.pre_activations(chunk)[:kept]
+
+    @cached_property
+    def _tensors(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        return (
+            torch.from_numpy(self.encoder),
+            torch.from_numpy(self.encoder_bias),
+            torch.from_numpy(self.decoder_bias),
+        )
+
+
+def standardise(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Each row with mean 0 and standard deviation 1; also the mean and scale, both (n, 1)."""
+    mean = x.mean(dim=1, keepdim=True)
+    scale = x.std(dim=1, keepdim=True) + _EPSILON
+    return (x - mean) / scale, mean, scale
+
+
+def check_features(x: Any, d_in: int) -> Array:
+    """Features as a contiguous float32 array (N, d_in), or an error that names what is wrong."""
+    if isinstance(x, torch.Tensor):
+        x = x.detach().cpu().float().numpy()
+    features = np.ascontiguousarray(x, dtype=np.float32)
+    if features.ndim != 2:
+        raise UserError(f"features have shape {features.shape}; expected (rows, {d_in})")
+    if features.shape[1] != d_in:
+        raise UserError(
+            f"the SAE reads {d_in}-dimensional features, but these have {features.shape[1]}; "
+            "score it with the encoder it was trained on"
+        )
+    finite = np.isfinite(features).all(axis=1)
+    if not finite.all():
+        raise UserError(f"features: row {int(np.argmin(finite))} holds NaN or infinity")
+    return features
+
+
+def _chunks(features: Array) -> Iterator[tuple[torch.Tensor, int]]:
+    for start in range(0, len(features), CHUNK_ROWS):
+        part = features[start : start + CHUNK_ROWS]
+        kept = len(part)
+        if kept < CHUNK_ROWS:
+            padded = np.zeros((CHUNK_ROWS, features.shape[1]), np.float32)
+            padded[:kept] = part
+            part = padded
+        elif not part.flags.writeable:
+            part = part.copy()
+        yield torch.from_numpy(part), kept

@@ -1,0 +1,47 @@
+"""Trained SAEs on disk: written once, trained again only when something differs."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmark.errors import UserError
+from benchmark.saes.formats import load_sae
+from benchmark.saes.formats.assay import CONFIG, FORMAT
+from benchmark.saes.formats.tensors import read_config
+from benchmark.saes.sae import Sae
+from benchmark.saes.training.loop import Progress, train
+from benchmark.saes.training.recipe import Recipe
+
+TRAINER_VERSION = 1
+"""Raised when the same recipe gives other weights."""
+
+
+def train_to_folder(
+    folder: Path,
+    recipe: Recipe,
+    features: np.ndarray,
+    origin: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> Sae:
+    """Train and write an SAE, or load it where the same one is there already.
+
+    Args:
+        folder: where it is written.
+        recipe: what to train.
+        features: float32 (N, D), the match split.
+        origin: dataset and encoder of the features, kept with the SAE and compared.
+        progress: called with (epochs done, epochs).
+
+    Raises:
+        UserError: the folder holds something else than an SAE.
+    """
+    training = {**recipe.as_dict(), "trainer_version": TRAINER_VERSION, **origin}
+    if folder.exists():
+        if not FORMAT.matches(folder):
+            raise UserError(f"{folder}: exists and is not an SAE; choose another --out")
+        if read_config(folder / CONFIG).get("training") == training:
+            return load_sae(folder)
+    FORMAT.save(train(features, recipe, progress), folder, training)
+    return load_sae(folder)

@@ -1,0 +1,85 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from feature_cases import TinyEncoder, small_dataset
+from typer.testing import CliRunner
+
+import benchmark.datasets
+import benchmark.encoders
+from benchmark.cli.embed import app, shown_progress
+from benchmark.codes import read_arrays
+from benchmark.features import Progress
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path):
+    dataset = small_dataset(20, 4)
+
+    def load_dataset(name, *, root, revision):
+        assert (name, root, revision) == ("small", None, None)
+        return dataset
+
+    monkeypatch.setenv("ASSAY_HOME", str(tmp_path))
+    monkeypatch.setattr(benchmark.datasets, "load_dataset", load_dataset)
+    monkeypatch.setattr(benchmark.encoders, "load_encoder", lambda name: TinyEncoder())
+
+    def invoke(*options):
+        result = CliRunner().invoke(
+            app, ["--dataset", "small", "--encoder", "tiny", *options], catch_exceptions=False
+        )
+        assert result.exit_code == 0
+        return result.stdout
+
+    return invoke
+
+
+def test_says_what_it_made(run, tmp_path):
+    out = run()
+    assert "small by tiny: 20 pictures and 4 pairs, 16 numbers each" in out
+    assert str(tmp_path / "features") in out
+
+
+def test_json(run, tmp_path):
+    document = json.loads(run("--json", "--workers", "2"))
+    assert document["rows"] == {"images": 20, "base": 4, "edited": 4}
+    assert document["dataset"]["fingerprint"] == small_dataset(20, 4).fingerprint
+    assert document["encoder"]["dim"] == 16
+    assert (Path(document["folder"]) / "complete.json").exists()
+    assert document["file"] is None
+
+
+def test_features_file(run, tmp_path):
+    out = tmp_path / "f.safetensors"
+    assert str(out) in run("--out", str(out))
+    assert read_arrays(out)["match"].shape == (10, 16)
+
+
+def test_progress_is_quiet_without_a_terminal(capsys):
+    with shown_progress("embedding") as show:
+        show(Progress(0, 10, 0.0, None))
+        show(Progress(5, 10, 2.0, 2.5))
+    captured = capsys.readouterr()
+    assert captured.out == captured.err == ""
+
+
+def test_progress_bar(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with shown_progress("embedding") as show:
+        show(Progress(5, 10, 2.0, 2.5))
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "embedding" in captured.err
+
+
+def test_import_is_light():
+    heavy = "{'torch', 'numpy', 'scipy', 'pyarrow', 'rich.progress'}"
+    script = f"import sys, benchmark.cli.embed; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
