@@ -40,7 +40,7 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff format .
 
 site: $(VENV)/.installed
-	$(BIN)/assay site build --results results --out site
+	$(BIN)/assay site build --results results --out site --dataset synavatars
 
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench

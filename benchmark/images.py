@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from benchmark.errors import UserError
 
@@ -131,7 +131,7 @@ def _decode(data: bytes, label: str) -> Image.Image:
             return _to_rgb(_upright(image))
     except ImageReadError:
         raise
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         expected = ", ".join(FORMATS)
         raise ImageReadError(
             f"cannot read image {label}: not a picture (expected {expected})"

@@ -210,6 +210,6 @@ def _dominance_details(
         "redundancy": {
             "n_pairs": redundancy.n_pairs,
             "within_quartile": list(redundancy.within_quartile),
-            "sharded_pairs": len(redundancy.sharded),
+            "sharded_pairs": len(redundancy.sharded or ()),
         },
     }

@@ -4,7 +4,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def dataset_json(dataset: Dataset) -> dict[str, str]:
 
 def source_of(dataset: Dataset, features: Features) -> Source:
     """Dataset and encoder as a record names them."""
-    return Source(dataset_json(dataset), asdict(features.encoder))
+    return Source(dataset_json(dataset), features.encoder.as_dict())
 
 
 def submission_of(sae: Sae, path: Path, identifier: str | None = None) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def record_table(record: Mapping[str, Any]) -> None:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[..., None]]:
-    """A progress bar on standard error; yields ``update(done, total)``."""
+    """A progress bar on standard error; yields ``update(done, total)`` or ``update(what, …)``."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
@@ -73,7 +73,8 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
         task = bars.add_task(title, total=None)
 
-        def update(done: int, total: int, *_: Any) -> None:
-            bars.update(task, completed=done, total=total)
+        def update(*state: Any) -> None:
+            *stage, done, total = state
+            bars.update(task, completed=done, total=total, description=": ".join([title, *stage]))
 
         yield update

@@ -1,5 +1,6 @@
 """Input checks and the one rule that says which latents are active."""
 
+import operator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,7 +26,7 @@ def _to_numpy(value: Any) -> np.ndarray:
 
 
 def codes_float32(codes: Codes, name: str = "latents") -> Any:
-    """Checked codes as float32: a canonical ``csr_array`` for sparse input, else an array.
+    """Checked codes as float32: an array, or for sparse input a ``csr_array`` without stored zeros.
 
     Raises:
         InputError: not two-dimensional, no rows, not numbers, NaN, infinite or negative.
@@ -63,6 +64,9 @@ def _canonical_csr(codes: Any, name: str) -> sp.csr_array:
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
+    if not csr.data.all():  # a stored zero, or a value that float32 cannot hold
+        csr = csr.copy()
+        csr.eliminate_zeros()
     return csr
 
 
@@ -100,12 +104,18 @@ def active(codes: Codes, name: str = "latents") -> Any:
     values = codes_float32(codes, name)
     if not sp.issparse(values):
         return values > 0
-    on = values.data > 0
-    result = sp.csr_array((on, values.indices, values.indptr), shape=values.shape)
-    if not on.all():
-        result = result.copy()
-        result.eliminate_zeros()
-    return result
+    on = np.ones(values.nnz, bool)
+    return sp.csr_array((on, values.indices, values.indptr), shape=values.shape)
+
+
+def whole_number(value: Any) -> int | None:
+    """``value`` as an int where it is a whole number (True and 2.0 are not), else None."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
 
 def annotations(concepts: Any, rows: int | None = None, name: str = "concepts") -> BoolArray:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from benchmark.metrics.arrays import BoolArray, annotations
-from benchmark.metrics.score import RESAMPLES, Score, make_score, resample_weights
+from benchmark.metrics.score import RESAMPLES, Score, make_score, replicates, resample_weights
 
 
 def prevalence_bound(concepts: BoolArray, *, resamples: int = RESAMPLES, seed: int = 0) -> Score:
@@ -21,7 +21,7 @@ def prevalence_bound(concepts: BoolArray, *, resamples: int = RESAMPLES, seed: i
     if not keep.any():
         return make_score(None, 0, None, missing)
     columns = present[:, keep].astype(np.float32)
-    samples = np.empty(resamples)
+    samples = replicates(resamples)
     for rows, weights in resample_weights(len(columns), resamples, seed):
         p = (weights @ columns).astype(np.float64) / len(columns)
         there = p > 0

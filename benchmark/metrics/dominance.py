@@ -14,7 +14,7 @@ from benchmark.metrics.arrays import (
     active,
     codes_float32,
 )
-from benchmark.metrics.score import RESAMPLES, Score, make_score, resample_weights
+from benchmark.metrics.score import RESAMPLES, Score, make_score, replicates, resample_weights
 
 
 def alive(codes: Codes) -> BoolArray:
@@ -90,7 +90,7 @@ def quartile_mass(
     share = shares(codes)
     member = np.stack([quartile == q for q in (1, 2, 3, 4)], axis=1).astype(np.float64)
     per_row = share @ member
-    samples = np.empty((resamples, 4))
+    samples = np.stack([replicates(resamples)] * 4, axis=1)
     for rows, weights in resample_weights(len(per_row), resamples, seed):
         samples[rows] = weights.astype(np.float64) @ per_row / len(per_row)
     sizes = member.sum(axis=0)

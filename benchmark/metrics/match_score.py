@@ -1,6 +1,6 @@
 """MATCHScore: how well coalitions of latents predict the concepts, §1.2."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,9 +13,10 @@ from benchmark.metrics.arrays import (
     InputError,
     annotations,
     codes_float32,
+    whole_number,
 )
 from benchmark.metrics.matching import Coalition, Matching, joint_f1, union_activity
-from benchmark.metrics.score import RESAMPLES, Score, make_score, resample_weights
+from benchmark.metrics.score import RESAMPLES, Score, make_score, replicates, resample_weights
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def _resampled_means(
 ) -> FloatArray:
     n, n_concepts = present.shape
     columns = np.concatenate([predicted & present, predicted, present], axis=1).astype(np.float32)
-    means = np.empty(resamples)
+    means = replicates(resamples)
     for rows, weights in resample_weights(n, resamples, seed):
         # float32 sums of 0/1 are exact up to 2^24 rows
         counts = (weights @ columns).astype(np.float64).reshape(-1, 3, n_concepts)
@@ -131,6 +132,8 @@ def check_coalitions(
     coalitions: Sequence[Any], *, n_concepts: int, n_latents: int
 ) -> tuple[Coalition, ...]:
     """Coalitions as tuples of int, or one ``InputError`` that names the concept at fault."""
+    if not isinstance(coalitions, Sequence):
+        raise InputError(f"coalitions: found {type(coalitions).__name__}; expected one a concept")
     if len(coalitions) != n_concepts:
         raise InputError(
             f"coalitions: {len(coalitions)} given for {n_concepts} concepts; expected one each"
@@ -140,14 +143,24 @@ def check_coalitions(
         if coalition is None:
             checked.append(None)
             continue
-        members = tuple(int(j) for j in coalition)
-        for j, given in zip(members, coalition, strict=True):
-            if j != given or not 0 <= j < n_latents:
-                raise InputError(
-                    f"coalitions: concept {concept} names latent {given}; "
-                    f"expected a whole number from 0 to {n_latents - 1}"
-                )
-        if len(set(members)) != len(members):
-            raise InputError(f"coalitions: concept {concept} names a latent twice: {members}")
-        checked.append(members)
+        checked.append(_check_coalition(coalition, concept, n_latents))
     return tuple(checked)
+
+
+def _check_coalition(coalition: Any, concept: int, n_latents: int) -> tuple[int, ...]:
+    if isinstance(coalition, str) or not isinstance(coalition, Iterable):
+        raise InputError(
+            f"coalitions: concept {concept} has {coalition!r}; expected latent indices or None"
+        )
+    members = []
+    for given in coalition:
+        latent = whole_number(given)
+        if latent is None or not 0 <= latent < n_latents:
+            raise InputError(
+                f"coalitions: concept {concept} names latent {given!r}; "
+                f"expected a whole number from 0 to {n_latents - 1}"
+            )
+        members.append(latent)
+    if len(set(members)) != len(members):
+        raise InputError(f"coalitions: concept {concept} names a latent twice: {members}")
+    return tuple(members)

@@ -14,6 +14,7 @@ from benchmark.metrics.arrays import (
     InputError,
     annotations,
     codes_float32,
+    whole_number,
 )
 from benchmark.metrics.binary import BinaryCodes, binary, row_sets
 from benchmark.metrics.nn_omp import NnOmpFit, fit_nn_omp
@@ -101,13 +102,14 @@ def match_concepts(
         raise InputError(f"unknown matcher {matcher!r}; known: {', '.join(sorted(_MATCHERS))}")
     if not (np.isfinite(beta) and beta > 0):
         raise InputError(f"beta is {beta}; expected a number above 0")
-    if isinstance(max_latents, bool) or int(max_latents) != max_latents or max_latents < 1:
+    size = whole_number(max_latents)
+    if size is None or size < 1:
         raise InputError(f"max_latents is {max_latents}; expected a whole number of at least 1")
     values = codes_float32(latents)
     present = annotations(concepts, values.shape[0])
     applicable = np.flatnonzero(present.any(axis=0))
-    found = _MATCHERS[matcher](values, present[:, applicable], float(beta), int(max_latents))
-    return _spread(found, applicable, present.shape[1], values.shape[1], matcher, beta, max_latents)
+    found = _MATCHERS[matcher](values, present[:, applicable], float(beta), size)
+    return _spread(found, applicable, present.shape[1], values.shape[1], matcher, beta, size)
 
 
 @dataclass

@@ -33,8 +33,8 @@ def _columns(values: Codes, latents: list[int]) -> FloatArray:
 def fit_nn_omp(values: Codes, present: BoolArray, max_latents: int) -> list[NnOmpFit]:
     """Fit every concept: greedily the largest correlation with the residual, then NNLS refit.
 
-    Stops at ``max_latents``, at a correlation that is not positive, or when a latent is chosen
-    again.
+    Stops at ``max_latents``, at a correlation that is not positive beyond rounding, or when a
+    latent is chosen again.
 
     Args:
         values: codes (N, d), float32, not negative.
@@ -60,10 +60,11 @@ def _fit_one(
     support: list[int] = []
     weights = np.zeros(0)
     residual = target
+    rounding = 1e-12 * np.linalg.norm(target)
     for _ in range(max_latents):
         correlation = scale * (by_latent.T @ residual)
         choice = int(correlation.argmax())
-        if correlation[choice] <= 0 or choice in support:
+        if correlation[choice] <= rounding or choice in support:
             break
         support.append(choice)
         columns = _columns(by_latent, support) * scale[support]

@@ -15,7 +15,14 @@ from benchmark.metrics.arrays import (
     active,
 )
 from benchmark.metrics.dominance import quartiles
-from benchmark.metrics.score import RESAMPLES, Score, make_score, mean_score, resample_weights
+from benchmark.metrics.score import (
+    RESAMPLES,
+    Score,
+    make_score,
+    mean_score,
+    replicates,
+    resample_weights,
+)
 
 MAX_PAIRS = 1_000_000
 """The strongest pairs that are listed; the count is exact whatever their number."""
@@ -45,7 +52,7 @@ class Redundancy:
         enrichment_q1: (share of pair ends in Q1) / (share of alive latents in Q1); None without
             pairs.
         redundant_fraction: share of applicable latents in at least one pair; None without any.
-        sharded: redundant pairs whose encoder rows and activity differ, strongest first; empty
+        sharded: redundant pairs whose encoder rows and activity differ, strongest first; None
             where encoder or codes were not given.
         zero_rows: alive latents left out because their decoder row is zero.
         endpoints: pairs that each latent is in, int64 (d,).
@@ -58,7 +65,7 @@ class Redundancy:
     within_quartile: tuple[int, int, int, int]
     enrichment_q1: float | None
     redundant_fraction: float | None
-    sharded: list[Sharded] = field(repr=False)
+    sharded: list[Sharded] | None = field(repr=False)
     zero_rows: int
     endpoints: IntArray = field(repr=False)
     quartile: IntArray = field(repr=False)
@@ -98,6 +105,7 @@ def decoder_redundancy(
     zero = ~np.any(rows, axis=1)
     applicable = (quartile > 0) & ~zero
     latents = np.flatnonzero(applicable)
+    detectors = _detectors(encoder, codes, len(rows))
     found = _search(rows[latents], quartile[latents], threshold)
     endpoints = np.zeros(len(rows), np.int64)
     endpoints[latents] = found.endpoints
@@ -109,9 +117,9 @@ def decoder_redundancy(
         n_pairs=found.n_pairs,
         pairs=pairs,
         within_quartile=found.within_quartile,
-        enrichment_q1=_enrichment(endpoints, quartile, applicable),
+        enrichment_q1=_enrichment(endpoints, quartile),
         redundant_fraction=float((found.endpoints > 0).mean()) if latents.size else None,
-        sharded=_sharded(pairs, encoder, codes, len(rows)),
+        sharded=None if detectors is None else _sharded(pairs, *detectors),
         zero_rows=int(((quartile > 0) & zero).sum()),
         endpoints=endpoints,
         quartile=quartile,
@@ -132,13 +140,13 @@ def enrichment_q1_score(
     redundancy: Redundancy, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Score:
     """Q1 endpoint enrichment, at least 0, with its interval over latents within quartile."""
-    keep = redundancy.applicable
+    keep = redundancy.quartile > 0
     if redundancy.enrichment_q1 is None:
         return make_score(None, 0, None, {"no redundant pairs": int(keep.sum())})
     ends, quartile = redundancy.endpoints[keep].astype(np.float64), redundancy.quartile[keep]
     columns = np.stack([ends * (quartile == 1), ends], axis=1)
     share = (quartile == 1).mean()
-    samples = np.empty(resamples)
+    samples = replicates(resamples)
     for rows, weights in resample_weights(len(ends), resamples, seed, quartile):
         sums = weights.astype(np.float64) @ columns
         ratio = np.full(len(sums), np.nan)
@@ -158,10 +166,10 @@ def _matrix(values: np.ndarray, name: str) -> np.ndarray:
     return array
 
 
-def _enrichment(endpoints: IntArray, quartile: IntArray, applicable: BoolArray) -> float | None:
+def _enrichment(endpoints: IntArray, quartile: IntArray) -> float | None:
     if endpoints.sum() == 0:
         return None
-    share = (quartile[applicable] == 1).mean()
+    share = (quartile[quartile > 0] == 1).mean()
     return float(endpoints[quartile == 1].sum() / endpoints.sum() / share)
 
 
@@ -197,8 +205,7 @@ def _search(rows: np.ndarray, quartile: IntArray, threshold: float) -> _Found:
 
 def _candidates(rows: np.ndarray, threshold: float) -> Iterator[tuple[IntArray, IntArray]]:
     """Index pairs i < j that may reach the threshold, block by block of the upper half."""
-    # dividing by the largest entry first keeps tiny and huge rows from under- or overflowing
-    scaled = rows / np.abs(rows).max(axis=1, keepdims=True) if len(rows) else rows
+    scaled = _near_one(rows)
     unit = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).astype(np.float32)
     for top in range(0, len(unit), _BLOCK):
         for left in range(top, len(unit), _BLOCK):
@@ -215,12 +222,18 @@ def exact_cosine(rows: np.ndarray, i: IntArray, j: IntArray) -> FloatArray:
     step = max(1, (1 << 24) // max(rows.shape[1], 1))
     for start in range(0, len(i), step):
         part = slice(start, start + step)
-        a, b = rows[i[part]].astype(np.float64), rows[j[part]].astype(np.float64)
-        a /= np.abs(a).max(axis=1, keepdims=True)
-        b /= np.abs(b).max(axis=1, keepdims=True)
+        a, b = _near_one(rows[i[part]]), _near_one(rows[j[part]])
         dot, aa, bb = (np.einsum("ij,ij->i", x, y) for x, y in ((a, b), (a, a), (b, b)))
         result[part] = np.clip(dot / np.sqrt(aa * bb), -1.0, 1.0)
     return result
+
+
+def _near_one(rows: np.ndarray) -> FloatArray:
+    """Rows scaled by a power of two, which rounds nothing, so that squares stay in range."""
+    if len(rows) == 0:
+        return rows.astype(np.float64)
+    _, exponents = np.frexp(np.abs(rows).max(axis=1, keepdims=True))
+    return np.ldexp(rows.astype(np.float64), -exponents)
 
 
 class _Strongest:
@@ -245,22 +258,29 @@ class _Strongest:
         return i[order], j[order], cosine[order]
 
 
-def _sharded(
-    pairs: list[tuple[int, int, float]],
-    encoder: np.ndarray | None,
-    codes: Codes | None,
-    n_latents: int,
-    encoder_below: float = 0.3,
-    jaccard_below: float = 0.1,
-) -> list[Sharded]:
-    if encoder is None or codes is None or not pairs:
-        return []
+def _detectors(
+    encoder: np.ndarray | None, codes: Codes | None, n_latents: int
+) -> tuple[np.ndarray, sp.csc_array] | None:
+    if encoder is None or codes is None:
+        return None
     rows = _matrix(encoder, "encoder")
     on = sp.csc_array(active(codes, "codes"))
     if len(rows) != n_latents or on.shape[1] != n_latents:
         raise InputError(
             f"encoder has {len(rows)} rows and codes {on.shape[1]} columns; expected {n_latents}"
         )
+    return rows, on
+
+
+def _sharded(
+    pairs: list[tuple[int, int, float]],
+    rows: np.ndarray,
+    on: sp.csc_array,
+    encoder_below: float = 0.3,
+    jaccard_below: float = 0.1,
+) -> list[Sharded]:
+    if not pairs:
+        return []
     i, j = (np.array(column) for column in zip(*[(a, b) for a, b, _ in pairs], strict=True))
     usable = np.asarray(rows.any(axis=1))
     applies = usable[i] & usable[j]

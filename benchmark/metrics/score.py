@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmark.metrics.arrays import FloatArray, InputError, IntArray
+from benchmark.metrics.arrays import FloatArray, InputError, IntArray, whole_number
 
 RESAMPLES = 1000
 """Bootstrap resamples behind every interval, unless the caller asks otherwise."""
@@ -96,6 +96,14 @@ def _same_length(scores: Sequence[Score]) -> None:
         raise InputError(f"scores have different numbers of resamples: {sorted(lengths)}")
 
 
+def replicates(resamples: int) -> FloatArray:
+    """Room for one value a resample, float64 (resamples,); ``InputError`` below one resample."""
+    number = whole_number(resamples)
+    if number is None or number < 1:
+        raise InputError(f"resamples is {resamples}; expected a whole number of at least 1")
+    return np.full(number, np.nan)
+
+
 def resample_weights(
     n: int, resamples: int, seed: int, strata: IntArray | None = None
 ) -> Iterator[tuple[slice, np.ndarray]]:
@@ -149,7 +157,7 @@ def bootstrap_ratio(
         float64 (resamples,).
     """
     columns = np.stack([numerator, denominator], axis=1).astype(np.float64)
-    sums = np.empty((resamples, 2))
+    sums = np.stack([replicates(resamples)] * 2, axis=1)
     for rows, weights in resample_weights(len(columns), resamples, seed, strata):
         sums[rows] = weights.astype(np.float64) @ columns
     with np.errstate(invalid="ignore", divide="ignore"):

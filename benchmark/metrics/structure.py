@@ -5,7 +5,14 @@ import scipy.sparse as sp
 
 from benchmark.metrics.arrays import Codes, InputError, IntArray, active
 from benchmark.metrics.dominance import alive
-from benchmark.metrics.score import RESAMPLES, Score, make_score, mean_score, resample_weights
+from benchmark.metrics.score import (
+    RESAMPLES,
+    Score,
+    make_score,
+    mean_score,
+    replicates,
+    resample_weights,
+)
 
 
 def row_l0(codes: Codes) -> IntArray:
@@ -63,7 +70,7 @@ def explained_variance(
     spread = (centred**2).sum(axis=1)
     if (truth == truth[0]).all():
         return make_score(None, len(truth), None, {"all rows are equal": len(truth)})
-    samples = np.empty(resamples)
+    samples = replicates(resamples)
     for rows, weights in resample_weights(len(truth), resamples, seed):
         shift = (weights @ centred.astype(np.float32)).astype(np.float64) / len(truth)
         around = weights.astype(np.float64) @ np.stack([lost, spread], axis=1)

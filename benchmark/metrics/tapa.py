@@ -14,6 +14,7 @@ from benchmark.metrics.arrays import (
     IntArray,
     annotations,
     codes_float32,
+    whole_number,
 )
 from benchmark.metrics.match_score import check_coalitions
 from benchmark.metrics.matching import Coalition, Matching
@@ -22,6 +23,7 @@ from benchmark.metrics.score import (
     Score,
     bootstrap_ratio,
     make_score,
+    replicates,
     resample_weights,
 )
 
@@ -194,11 +196,11 @@ def _check_pairs(
         for row, concept in enumerate(column):
             if concept is None:
                 continue
-            if isinstance(concept, bool | np.bool_) or int(concept) != concept:
-                raise InputError(f"{name}: pair {row} names {concept!r}; expected a concept index")
-            if not 0 <= concept < n_concepts:
+            index = whole_number(concept)
+            if index is None or not 0 <= index < n_concepts:
                 raise InputError(
-                    f"{name}: pair {row} names concept {concept}; expected 0 to {n_concepts - 1}"
+                    f"{name}: pair {row} names concept {concept!r}; "
+                    f"expected None or a whole number from 0 to {n_concepts - 1}"
                 )
         columns.append(np.array([-1 if c is None else int(c) for c in column], np.int64))
     same = np.flatnonzero((columns[0] == columns[1]) & (columns[0] >= 0))
@@ -306,12 +308,15 @@ def _assemble(
     used = int((adds | removes).sum())
     samples = None
     if used:
+        sides = np.stack(
+            [np.where(adds, delta_add, 0.0), np.where(removes, delta_rem, 0.0)], axis=1
+        )
         # kinds keep their sizes in a resample, so both means keep their denominators
-        signed = np.where(adds, delta_add, 0.0) / max(adds.sum(), 1)
-        signed -= np.where(removes, delta_rem, 0.0) / max(removes.sum(), 1)
-        samples = np.empty(resamples)
-        for rows, weights in resample_weights(len(signed), resamples, seed, _kind(pairs)):
-            samples[rows] = weights.astype(np.float64) @ signed
+        sizes = np.maximum([adds.sum(), removes.sum()], 1)
+        samples = replicates(resamples)
+        for rows, weights in resample_weights(len(sides), resamples, seed, _kind(pairs)):
+            means = weights.astype(np.float64) @ sides / sizes
+            samples[rows] = means[:, 0] - means[:, 1]
     score = make_score(
         _signed(add, rem), used, samples, {"pair changes no concept": len(adds) - used}
     )

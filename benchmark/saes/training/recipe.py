@@ -8,7 +8,7 @@ from benchmark.errors import UserError
 
 ARCHITECTURES = ("topk", "batchtopk", "matryoshka", "jumprelu", "relu", "gated", "p_anneal")
 
-_SPARSITY = {"jumprelu": 1e-3, "relu": 1e-3, "gated": 1e-3, "p_anneal": 1e-3}
+_SPARSITY = {"jumprelu": 1e-3, "relu": 1e-3, "gated": 3e-3, "p_anneal": 6e-4}
 
 
 @dataclass(frozen=True)

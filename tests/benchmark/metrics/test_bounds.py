@@ -147,7 +147,7 @@ def test_average_never_drops_a_missing_seed() -> None:
 def test_scores_that_cannot_be_combined() -> None:
     first, _ = scores()
     rng = np.random.default_rng(1)
-    short = match_score(rng.random((9, 1)) < 0.5, np.ones((9, 1)), [(0,)], resamples=10)
+    short = match_score(rng.random((9, 1)) < 0.5, np.ones((9, 1), dtype=bool), [(0,)], resamples=10)
     for call in (lambda: difference(first, short), lambda: average([first, short])):
         with pytest.raises(InputError):
             call()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import metric_reference as ref
 import metric_reference_latents as latents_ref
 import numpy as np
@@ -14,7 +16,7 @@ from metric_cases import CASES, CONTAINERS, FEW, MAGNITUDES, VANISHING, Case, ho
 from benchmark.metrics import active, alive, dominance, quartiles
 
 
-def dense(mask: object) -> np.ndarray:
+def dense(mask: Any) -> np.ndarray:
     return np.asarray(mask.toarray() if sp.issparse(mask) else mask)
 
 
@@ -29,10 +31,10 @@ def test_active_and_alive_are_brute_force(case: Case, container: str) -> None:
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array, sp.csc_array, sp.coo_array])
-def test_active_is_decided_in_float32(wrap: object) -> None:
+def test_active_is_decided_in_float32(wrap: Any) -> None:
     row = np.concatenate([VANISHING, [0.0, -0.0, 1e-44, 1e-38, 1.0]])
     expected = [False] * (len(VANISHING) + 2) + [True] * 3
-    codes = wrap(row[None, :])  # type: ignore[operator]
+    codes = wrap(row[None, :])
     assert dense(active(codes)).astype(bool)[0].tolist() == expected
     assert alive(codes).tolist() == expected
 
@@ -76,18 +78,18 @@ def test_vanishing_values_have_no_share() -> None:
 
 @pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("seed", range(10))
-def test_row_order_moves_no_bit(seed: int, wrap: object) -> None:
+def test_row_order_moves_no_bit(seed: int, wrap: Any) -> None:
     rng = np.random.default_rng(seed)
     values = np.exp(rng.normal(0, 5, (401, 17))) * (rng.random((401, 17)) < 0.4)
     values = values.astype(np.float32)
-    before = dominance(wrap(values))  # type: ignore[operator]
+    before = dominance(wrap(values))
     for _ in range(3):
-        after = dominance(wrap(values[rng.permutation(401)]))  # type: ignore[operator]
+        after = dominance(wrap(values[rng.permutation(401)]))
         assert after.tobytes() == before.tobytes()
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array, sp.csc_array])
-def test_same_terms_in_another_order_tie_exactly(wrap: object) -> None:
+def test_same_terms_in_another_order_tie_exactly(wrap: Any) -> None:
     """Latents 1 and 0 have the same shares on different rows: equal bits, lower index first."""
     rng = np.random.default_rng(1)
     share = rng.integers(1, 1000, 300).astype(np.float64)
@@ -97,7 +99,7 @@ def test_same_terms_in_another_order_tie_exactly(wrap: object) -> None:
     both = np.zeros((600, 4))
     both[:300] = codes
     both[300:, 1], both[300:, 3] = share[shuffled], 1000 - share[shuffled]
-    rho = dominance(wrap(both))  # type: ignore[operator]
+    rho = dominance(wrap(both))
     assert rho[0] == rho[1]
     assert rho[2] == rho[3]
 

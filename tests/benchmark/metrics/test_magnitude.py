@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import metric_reference as ref
 import numpy as np
 import pytest
@@ -62,7 +64,7 @@ def test_binary_codes_give_the_binary_score() -> None:
     rng = np.random.default_rng(0)
     base, edited = rng.random((50, 6)) < 0.4, rng.random((50, 6)) < 0.4
     coalitions = ((0, 1), (2,), (3, 4, 5))
-    edits = {"added": [i % 3 for i in range(50)], "removed": [(i + 1) % 3 for i in range(50)]}
+    edits: Any = {"added": [i % 3 for i in range(50)], "removed": [(i + 1) % 3 for i in range(50)]}
     plain = tapa_score(base, edited, coalitions, **edits)
     graded = magnitude_tapa_score(base, edited, coalitions, scale=np.ones(6), **edits)
     assert graded.value == pytest.approx(plain.value, abs=1e-12)
@@ -71,7 +73,7 @@ def test_binary_codes_give_the_binary_score() -> None:
 
 def test_growth_within_active_is_seen_and_clipped() -> None:
     base, edited = np.array([[1.0], [1.0]]), np.array([[2.0], [9.0]])
-    edits = {"added": [0, 0], "removed": [None, None]}
+    edits: Any = {"added": [0, 0], "removed": [None, None]}
     assert tapa_score(base, edited, ((0,),), **edits).value == 0.0
     for wrap in (np.asarray, sp.csr_array):
         graded = magnitude_tapa_score(

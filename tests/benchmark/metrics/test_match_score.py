@@ -92,7 +92,7 @@ def test_null_and_empty_coalitions_differ() -> None:
 
 
 def test_nothing_applicable_is_null() -> None:
-    score = match_score(np.ones((4, 1)), np.zeros((4, 2)), [(0,), None])
+    score = match_score(np.ones((4, 1)), np.zeros((4, 2), dtype=bool), [(0,), None])
     assert score.value is None
     assert score.ci95 is None
     assert score.n == 0
@@ -104,8 +104,9 @@ def test_coalitions_may_be_lists_in_any_order() -> None:
     latents = np.array([[1, 0], [0, 1], [0, 0]], dtype=bool)
     concepts = np.array([[1], [1], [0]], dtype=bool)
     expected = match_score(latents, concepts, ((0, 1),))
-    assert match_score(latents, concepts, [[1, 0]]).value == expected.value == 1.0
-    assert match_score(latents, concepts, [(np.int64(0), np.int64(1))]).value == 1.0
+    others: list[Any] = [[[1, 0]], [(np.int64(0), np.int64(1))], [np.array([0, 1])]]
+    for coalitions in others:
+        assert match_score(latents, concepts, coalitions).value == expected.value == 1.0
 
 
 @given(match_cases(max_n=10), st.data(), st.randoms(use_true_random=False))

@@ -194,6 +194,30 @@ def test_all_alike_has_every_pair() -> None:
     assert result.enrichment_q1 == pytest.approx(1.0)
 
 
+def test_large_dictionaries_are_searched_whole() -> None:
+    """Copies planted far apart, so that they meet only across any blocks of the search."""
+    rng = np.random.default_rng(0)
+    d = 9001
+    decoder = rng.normal(size=(d, 40)).astype(np.float32)
+    for i, j in ((0, 9000), (1, 4096), (4095, 4096), (5000, 8200), (8191, 8192)):
+        decoder[j] = 3 * decoder[i] + 0.1 * rng.normal(size=40)
+    rho, living = rng.random(d), rng.random(d) < 0.9
+    living[[0, 1, 4095, 4096, 5000, 8191, 8192, 8200, 9000]] = True
+    unit = decoder.astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    want = set()
+    for start in range(0, d, 1000):
+        near = np.argwhere(unit[start : start + 1000] @ unit.T >= 0.7)
+        want |= {(int(i) + start, int(j)) for i, j in near}
+    want = {(i, j) for i, j in want if i < j and living[i] and living[j]}
+    result = decoder_redundancy(decoder, rho, living)
+    assert {pair[:2] for pair in result.pairs} == want
+    assert result.n_pairs == len(want) >= 5
+    labels = quartiles(rho, living)
+    within = [sum(labels[i] == labels[j] == q for i, j in want) for q in (1, 2, 3, 4)]
+    assert list(result.within_quartile) == within
+
+
 def test_pair_count_is_exact_where_the_list_is_cut() -> None:
     """1,500 equal rows have 1,124,250 pairs; the list keeps the strongest million."""
     d = 1500
@@ -252,7 +276,7 @@ def test_sharded_pairs_need_both_differences(wrap: Any) -> None:
         if e < 0.3 and share < 0.1:
             want[i, j] = (cosine, e, share)
     assert set(want) == {(0, 2), (1, 2)}
-    got = {s.pair: (s.decoder_cosine, s.encoder_cosine, s.jaccard) for s in result.sharded}
+    got = {s.pair: (s.decoder_cosine, s.encoder_cosine, s.jaccard) for s in result.sharded or ()}
     assert set(got) == set(want)
     for pair, numbers in want.items():
         assert got[pair] == pytest.approx(numbers, abs=1e-12)

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from metric_cases import CASES, CONTAINERS, PairCase, hold, pair_cases
+from metric_cases import CASES, CONTAINERS, FEW, PairCase, hold, pair_cases
 from metric_tapa import check_tapa
 
 from benchmark.metrics import tapa_score
@@ -41,7 +41,7 @@ def test_brute_force(case: PairCase, base_in: str, edited_in: str) -> None:
 
 
 @given(pair_cases(max_p=40, max_d=8))
-@CASES
+@FEW
 def test_brute_force_on_more_pairs(case: PairCase) -> None:
     score = tapa_score(
         sp.csr_array(case.base),
@@ -118,6 +118,19 @@ def test_pair_with_only_the_remove_side_empty_stays() -> None:
     assert score.delta_add == 1.0
     assert score.delta_rem == -0.5
     assert (score.empty_add, score.empty_removed) == (0, 1)
+
+
+def test_concept_without_a_coalition_earns_nothing_and_is_counted() -> None:
+    """None (no positives to match on) is as unmatched as (): the pair stays in the mean."""
+    base, edited = np.array([[0, 1], [0, 1]]), np.array([[1, 1], [1, 0]])
+    score = tapa_score(base, edited, ((0,), None), added=[0, 1], removed=[None, None])
+    assert score.delta_add == 0.5
+    assert score.empty_add == 1
+    present = np.array([[0, 1], [0, 0]], dtype=bool)
+    stay = tapa_score(
+        base, edited, ((0,), None), added=[0, 0], removed=[None, None], present=present
+    )
+    assert stay.delta_stay is None
 
 
 def test_sharing_empties_one_side_only() -> None:

@@ -1,0 +1,130 @@
+"""``assay demo``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from benchmark.datasets import Dataset
+
+app = typer.Typer()
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Folder for saes/, results/, gate.json and site/.")
+    ] = Path("assay-demo"),
+    workers: Annotated[
+        int | None, typer.Option(help="Processes; one a core by default. Results do not change.")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the gate as JSON.")] = False,
+) -> None:
+    """Run the whole line once: build synAvatars, embed, train SAEs, score, render the site.
+
+    What is there already is used again; a run that was stopped goes on where it was.
+    """
+    from benchmark.cli.show import print_json
+
+    gate, index = run_demo(out, workers=workers)
+    if json_:
+        print_json({**gate, "site": str(index)})
+    else:
+        _report(out, gate, index)
+    if not gate["passed"]:
+        from benchmark.errors import CheckFailed
+
+        raise CheckFailed("the gate failed: trained SAEs do not beat their untrained twins")
+
+
+def run_demo(
+    out: Path, *, workers: int | None = None, dataset: str = "synavatars", plan: Any = None
+) -> tuple[dict[str, Any], Path]:
+    """Every stage of the demo; returns the gate and the path of the site."""
+    from benchmark import demo as line
+    from benchmark.cli.show import progress_bar
+    from benchmark.encoders import load_encoder
+    from benchmark.runs import encoder_for, prepare
+    from leaderboard import build_site
+
+    encoder = encoder_for("synavatars", None)
+    data = _dataset(dataset, workers)
+    with progress_bar("embedding") as update:
+        prepare(data, load_encoder(encoder), progress=update)
+    with progress_bar("training and scoring SAEs") as update:
+        gate = line.run(
+            out,
+            dataset=dataset,
+            encoder=encoder,
+            plan=plan or line.Plan(),
+            workers=workers,
+            progress=update,
+        )
+    index = build_site(out / "results", out / "site", dataset=data, gate=out / "gate.json")
+    return gate, index
+
+
+def _dataset(name: str, workers: int | None) -> "Dataset":
+    from benchmark.cli.show import progress_bar
+    from benchmark.datasets import load_dataset
+    from benchmark.datasets.synavatars import folder
+    from generation.avatars import build
+
+    place = folder()
+    if name == "synavatars" and not place.exists():
+        with progress_bar("synAvatars") as update:
+            build(place, workers=workers, progress=update)
+    return load_dataset(name)
+
+
+def _report(out: Path, gate: dict[str, Any], index: Path) -> None:
+    import json
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from benchmark.cli.show import NAMES, cell
+
+    console = Console()
+    records = [json.loads(path.read_bytes()) for path in sorted((out / "results").glob("*.json"))]
+    records.sort(key=lambda record: -(record["scores"]["delta_match_score"]["value"] or 0))
+    columns = ("delta_match_score", "match_score", "tapa_score", "delta_stay", "l0")
+    table = Table(title="Scores on synAvatars [95 % interval]", title_justify="left")
+    table.add_column("SAE")
+    for column in columns:
+        table.add_column(NAMES[column], justify="right")
+    for record in records:
+        row = [cell(record["scores"].get(column)) for column in columns]
+        table.add_row(record["submission"]["name"], *row)
+    console.print(table)
+    console.print(_gate_table(gate))
+    console.print(f"gate: {'passed' if gate['passed'] else 'FAILED'}")
+    typer.echo(f"site: {index}")
+
+
+def _gate_table(gate: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    from benchmark.cli.show import NAMES, cell
+
+    table = Table(
+        title=f"Gate: trained against untrained, {gate['d_sae']} latents, mean of seeds "
+        "[95 % interval], each seed",
+        title_justify="left",
+    )
+    for column in ("architecture", "score", "trained", "untrained twin", "apart"):
+        table.add_column(column)
+    for row in gate["rows"]:
+        table.add_row(
+            row["architecture"],
+            NAMES[row["metric"]],
+            f"{cell(row['trained'])}  {_points(row['trained_seeds'])}",
+            f"{cell(row['untrained'])}  {_points(row['untrained_seeds'])}",
+            "yes" if row["passed"] else "NO",
+        )
+    return table
+
+
+def _points(values: list[float]) -> str:
+    return " ".join(f"{value:.3f}" for value in values)

@@ -1,0 +1,190 @@
+"""The invariants of a dataset folder; every broken one is reported."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+import numpy as np
+
+from benchmark.datasets.base import Dataset, ImageSequence
+from benchmark.datasets.layout import CARD, SPLITS
+from benchmark.datasets.manifest import read_manifest
+from benchmark.datasets.parquet import pair_column, read_folder, schema_of
+from benchmark.datasets.pictures import ParquetImages
+from benchmark.errors import UserError
+
+
+@dataclass
+class CheckReport:
+    """What was looked at and all that is wrong with it; sound when ``problems`` is empty."""
+
+    name: str
+    counts: dict[str, int] = field(default_factory=dict)
+    fingerprint: str | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+def check_folder(folder: Path) -> CheckReport:
+    """Check a dataset folder from its files alone.
+
+    Readable with labels inside the vocabulary; pictures decodable, embedded, without local paths,
+    and no two alike anywhere (by the hash of their pixels); annotations of base and edited differ
+    exactly in added and removed; every concept with positives and negatives in both splits; counts
+    and fingerprint as the manifest says.
+    """
+    dataset, faults = read_folder(folder)
+    if dataset is None:
+        return CheckReport(str(folder), problems=faults)
+    report = CheckReport(dataset.name)
+    report.counts = _counts(dataset)
+    problems = report.problems
+    problems += _manifest_problems(folder, report.counts)
+    problems += _card_problems(folder)
+    problems += _vocabulary_problems(folder, dataset)
+    problems += _id_problems(dataset)
+    problems += _annotation_problems(dataset)
+    problems += _pair_problems(dataset, folder)
+    unreadable = _picture_problems(dataset)
+    problems += unreadable
+    try:
+        report.fingerprint = dataset.fingerprint
+    except UserError as error:
+        if not unreadable:
+            problems.append(str(error))
+    else:
+        stated = read_manifest(folder).fingerprint
+        if report.fingerprint != stated:
+            problems.append(
+                f"fingerprint: the content has {report.fingerprint}, the manifest says {stated}"
+            )
+    return report
+
+
+def _counts(dataset: Dataset) -> dict[str, int]:
+    counts = {split: len(rows) for split, rows in dataset.splits.items()}
+    return counts | {"pairs": len(dataset.pairs or ()), "concepts": len(dataset.concepts)}
+
+
+def _manifest_problems(folder: Path, counts: dict[str, int]) -> list[str]:
+    stated = read_manifest(folder).counts
+    return [
+        f"counts: the data has {found} {key}, the manifest says {stated.get(key)}"
+        for key, found in counts.items()
+        if stated.get(key) != found
+    ]
+
+
+def _card_problems(folder: Path) -> list[str]:
+    card = folder / CARD
+    if not card.is_file() or not card.read_bytes().startswith(b"---\n"):
+        return [f"{CARD}: missing, or without the YAML block of a dataset card"]
+    return []
+
+
+def _vocabulary_problems(folder: Path, dataset: Dataset) -> list[str]:
+    """The class names inside the files must be the manifest's, or labels change their meaning."""
+    problems = []
+    for path in sorted(folder.glob("*/*.parquet")):
+        metadata = (schema_of(path).metadata or {}).get(b"huggingface")
+        try:
+            typed = json.loads(metadata or b"")["info"]["features"]
+            column = typed.get("concepts") or typed["base_concepts"]
+            names = column["feature"]["names"]
+        except (ValueError, KeyError, TypeError):
+            problems.append(f"{path.name}: no class names in the schema's huggingface metadata")
+            continue
+        if names != list(dataset.concepts):
+            problems.append(f"{path.name}: class names differ from the manifest's concepts")
+    return problems
+
+
+def _id_problems(dataset: Dataset) -> list[str]:
+    named = [(split, dataset.ids[row]) for split in SPLITS for row in dataset.split(split).tolist()]
+    named += [("pairs", name) for name in (dataset.pairs.ids if dataset.pairs else ())]
+    return [
+        f"{where}: id {name!r} is a local path"
+        for where, name in named
+        if PurePosixPath(name).is_absolute() or PureWindowsPath(name).is_absolute()
+    ]
+
+
+def _annotation_problems(dataset: Dataset) -> list[str]:
+    problems = []
+    for split in SPLITS:
+        rows = dataset.annotations[dataset.split(split)]
+        for concept, positives in zip(dataset.concepts, rows.sum(axis=0).tolist(), strict=True):
+            if positives == 0:
+                problems.append(f"{split}: concept {concept!r} has no positives")
+            if positives == len(rows):
+                problems.append(f"{split}: concept {concept!r} has no negatives")
+    return problems
+
+
+def _pair_problems(dataset: Dataset, folder: Path) -> list[str]:
+    pairs = dataset.pairs
+    if pairs is None:
+        return []
+    problems = []
+    columns = zip(
+        pairs.ids,
+        pairs.added,
+        pairs.removed,
+        pairs.present,
+        pair_column(folder, "edited_concepts"),
+        pair_column(folder, "group"),
+        strict=True,
+    )
+    for name, added, removed, present, edited, group in columns:
+        base = set(np.flatnonzero(present).tolist())
+        changed = [label for label in (added, removed) if label is not None]
+        if not changed:
+            problems.append(f"pair {name}: neither adds nor removes a concept")
+        if added is not None and added in base:
+            problems.append(f"pair {name}: adds {dataset.concepts[added]!r}, which base has")
+        if removed is not None and removed not in base:
+            problems.append(f"pair {name}: removes {dataset.concepts[removed]!r}, which base lacks")
+        if set(edited) != (base - {removed}) | ({added} - {None}):
+            problems.append(f"pair {name}: edited_concepts are not base_concepts - removed + added")
+        if {dataset.groups[label] for label in changed} - {group}:
+            problems.append(f"pair {name}: changes a concept outside its group {group!r}")
+    return problems
+
+
+def _picture_problems(dataset: Dataset) -> list[str]:
+    seen: dict[str, str] = {}
+    problems = []
+    sources = [(split, dataset.images, dataset.split(split).tolist()) for split in SPLITS]
+    names = dict.fromkeys(SPLITS, dataset.ids)
+    if dataset.pairs is not None:
+        rows = list(range(len(dataset.pairs)))
+        sources += [("base", dataset.pairs.base, rows), ("edited", dataset.pairs.edited, rows)]
+        names |= {"base": dataset.pairs.ids, "edited": dataset.pairs.ids}
+    for where, images, rows in sources:
+        for row in rows:
+            here = f"{where} {names[where][row]}"
+            try:
+                digest = _pixel_hash(images, row)
+            except UserError as error:
+                problems.append(str(error))
+                continue
+            if digest in seen:
+                problems.append(f"{here}: the same picture as {seen[digest]}")
+            seen.setdefault(digest, here)
+            problems += _path_problems(images, row, here)
+    return problems
+
+
+def _pixel_hash(images: ImageSequence, row: int) -> str:
+    image = images[row]
+    size = f"{image.width}x{image.height}:".encode()
+    return hashlib.sha256(size + image.tobytes()).hexdigest()
+
+
+def _path_problems(images: ImageSequence, row: int, here: str) -> list[str]:
+    path = images.path(row) if isinstance(images, ParquetImages) else None
+    if path is None or (PurePosixPath(path).name == path == PureWindowsPath(path).name):
+        return []
+    return [f"{here}: stores the local path {path!r}; expected a file name or null"]

@@ -1,0 +1,30 @@
+"""What is known of a dataset before it is on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmark.datasets.base import Dataset
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset known by name.
+
+    Attributes:
+        name: the name that ``load_dataset`` takes.
+        summary: what it holds, in one sentence.
+        licence: SPDX identifier.
+        citation: how to cite it, in one sentence.
+        load: opens it from a root, or from its usual place for None.
+        fetch: gets it to its usual place or says how to; returns one line for the user.
+    """
+
+    name: str
+    summary: str
+    licence: str
+    citation: str
+    load: Callable[[Path | None], Dataset]
+    fetch: Callable[[], str]

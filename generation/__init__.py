@@ -1,0 +1,1 @@
+"""Builders of the datasets that the benchmark scores on."""

@@ -1,0 +1,52 @@
+"""What each number on the site means; the one place its words come from."""
+
+from dataclasses import dataclass
+
+from leaderboard.definitions.context import BASELINES, PARTS, READING
+from leaderboard.definitions.kinds import SOURCES, Definition, Source
+from leaderboard.definitions.scores import SCORES
+
+__all__ = ["BY_ANCHOR", "COLUMN", "COLUMNS", "GROUPS", "SOURCES", "Column", "Definition", "Source"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A score of the record that has a column of its own on the board."""
+
+    key: str
+    head: str
+    definition: Definition
+    decimals: int = 3
+
+    @property
+    def hover(self) -> str:
+        d = self.definition
+        return f"{d.label}: {d.short} {d.direction}. Range {d.range}."
+
+
+GROUPS = (
+    ("Scores", SCORES),
+    ("Per concept and per latent", PARTS),
+    ("Baselines and bounds", BASELINES),
+    ("How to read them", READING),
+)
+BY_ANCHOR = {d.anchor: d for _, definitions in GROUPS for d in definitions}
+
+_HEADS = {
+    "delta_match_score": "ΔMATCHScore",
+    "match_score": "MATCHScore held-out",
+    "match_score_in_sample": "MATCHScore in-sample",
+    "tapa_score": "TAPAScore",
+    "delta_tapa_score": "ΔTAPAScore",
+    "delta_stay": "Δstay",
+    "explained_variance": "Explained variance",
+    "l0": "L0",
+    "dead_fraction": "Dead",
+    "redundant_fraction": "Redundant",
+    "enrichment_q1": "Q1 enrichment",
+}
+COLUMNS = tuple(
+    Column(key, head, definition, 1 if key == "l0" else 2 if key == "enrichment_q1" else 3)
+    for (key, head), definition in zip(_HEADS.items(), SCORES, strict=True)
+)
+COLUMN = {column.key: column for column in COLUMNS}

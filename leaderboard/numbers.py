@@ -1,0 +1,112 @@
+"""Numbers as readers see them: no more digits than their interval supports."""
+
+import math
+import unicodedata
+from dataclasses import dataclass
+
+from leaderboard.records import Score
+
+MINUS = "\N{MINUS SIGN}"
+MISSING = "n/a"
+_MOST_DECIMALS = 4
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number ready to be shown.
+
+    ``sort_key`` is the exact value for scripts (None: missing, always last), ``text`` the rounded
+    one, ``interval`` its bounds at the same precision or None, ``note`` the full story.
+    """
+
+    value: float | None
+    text: str
+    interval: str | None
+    decimals: int
+    note: str
+
+    @property
+    def sort_key(self) -> str | None:
+        return None if self.value is None else repr(self.value)
+
+
+def decimals_for(low: float, high: float, default: int) -> int:
+    """Decimals at which the interval's half-width has one significant digit.
+
+    ±0.006 supports three (0.503), ±0.02 two (0.50); an interval of width 0 (an exact count, say)
+    supports ``default``.
+    """
+    half = (high - low) / 2
+    if half <= 0:
+        return default
+    return min(_MOST_DECIMALS, max(0, -math.floor(math.log10(half))))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """``value`` with that many decimals and a true minus sign; never minus zero."""
+    text = f"{value:.{decimals}f}"
+    if text.startswith("-"):
+        text = text[1:] if not text.strip("-0.") else MINUS + text[1:]
+    return text
+
+
+def number(score: Score | None, default: int = 3) -> Number:
+    """A score ready to be shown; ``default`` decimals where it has no interval."""
+    if score is None:
+        return Number(None, MISSING, None, 0, "not measured")
+    if score.value is None:
+        return Number(None, MISSING, None, 0, f"not applicable: {_reasons(score)}")
+    note = f"{fixed(score.value, 6)}, n = {score.n:,}"
+    if score.not_applicable:
+        note += f"; left out: {_reasons(score)}"
+    if score.ci95 is None:
+        return Number(score.value, fixed(score.value, default), None, default, note)
+    low, high = score.ci95
+    decimals = decimals_for(low, high, default)
+    interval = f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
+    return Number(score.value, fixed(score.value, decimals), interval, decimals, note)
+
+
+def plain(value: float | None, decimals: int = 2) -> Number:
+    """A bare number without interval."""
+    if value is None:
+        return Number(None, MISSING, None, 0, "not applicable")
+    return Number(value, fixed(value, decimals), None, decimals, fixed(value, 6))
+
+
+def spread(scores: list[Score], default: int = 3) -> str:
+    """Lowest to highest value of several scores, at the coarsest of their precisions."""
+    known = [score for score in scores if score.value is not None]
+    if not known:
+        return MISSING
+    values = [score.value for score in known if score.value is not None]
+    decimals = min(number(score, default).decimals for score in known)
+    low, high = fixed(min(values), decimals), fixed(max(values), decimals)
+    return low if low == high else f"{low} – {high}"
+
+
+def pad(number: Number, most: int) -> str:
+    """Class of a right-aligned number that has fewer decimals than ``most`` in its column."""
+    if number.value is None or number.decimals >= most:
+        return ""
+    return f" pad{most - number.decimals}" + (" point" if number.decimals == 0 else "")
+
+
+def visible(text: str) -> str:
+    """``text`` with control characters and direction overrides replaced by U+FFFD.
+
+    Such characters can reorder or hide what stands beside them on the page.
+    """
+    return "".join("\N{REPLACEMENT CHARACTER}" if _unsafe(char) else char for char in text)
+
+
+def _unsafe(char: str) -> bool:
+    if char == "\n":
+        return False
+    return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+
+
+def _reasons(score: Score) -> str:
+    parts = [f"{reason} ({count:,})" for reason, count in sorted(score.not_applicable.items())]
+    return ", ".join(parts) or "no reason given"

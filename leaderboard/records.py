@@ -1,0 +1,179 @@
+"""Reading result records and the gate file, checked before anything is shown."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NoReturn
+
+import schemas
+from benchmark.errors import UserError
+
+MAX_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True)
+class Score:
+    """One number of a record: value, 95 % interval, count and why it may be missing."""
+
+    value: float | None
+    ci95: tuple[float, float] | None
+    n: int
+    not_applicable: Mapping[str, int]
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> "Score":
+        bounds = document["ci95"]
+        return cls(
+            value=document["value"],
+            ci95=(bounds[0], bounds[1]) if bounds is not None else None,
+            n=document["n"],
+            not_applicable=document["not_applicable"],
+        )
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of the interval; the value itself where there is none."""
+        return self.ci95[0] if self.ci95 else self.value
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of the interval; the value itself where there is none."""
+        return self.ci95[1] if self.ci95 else self.value
+
+
+@dataclass(frozen=True)
+class Record:
+    """A valid result record; ``document`` is its JSON, ``file`` where it came from."""
+
+    document: Mapping[str, Any]
+    file: Path
+
+    @cached_property
+    def text(self) -> str:
+        """The record as the suite writes it, whatever the layout of its file."""
+        return canonical(self.document)
+
+    @property
+    def id(self) -> str:
+        return str(self.document["submission"]["id"])
+
+    @property
+    def name(self) -> str:
+        return str(self.document["submission"]["name"])
+
+    @property
+    def architecture(self) -> str:
+        return str(self.document["submission"]["architecture"])
+
+    @property
+    def d_sae(self) -> int:
+        return int(self.document["submission"]["d_sae"])
+
+    @property
+    def seed(self) -> int | None:
+        seed = self.document["submission"].get("seed")
+        return None if seed is None else int(seed)
+
+    def score(self, key: str) -> Score | None:
+        """The score called ``key``, or None where it was not measured."""
+        return _score(self.document["scores"], key)
+
+    def baseline(self, name: str, key: str) -> Score | None:
+        """The same score of the baseline ``name`` ("untrained" or "random_codes")."""
+        return _score(self.document["baselines"].get(name, {}), key)
+
+    def bound(self, name: str) -> Score | None:
+        """The bound ``name`` ("prevalence" or "linear_probe") on MATCHScore."""
+        return _score(self.document.get("bounds", {}), name)
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """One comparison of the gate: an architecture on one score."""
+
+    architecture: str
+    metric: str
+    trained: Score
+    untrained: Score
+    trained_seeds: tuple[float, ...]
+    untrained_seeds: tuple[float, ...]
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Trained SAEs against their untrained twins at one dictionary size."""
+
+    d_sae: int
+    passed: bool
+    rows: tuple[GateRow, ...]
+
+
+def load_records(folder: Path) -> tuple[Record, ...]:
+    """All records in ``folder`` and below, ordered by SAE id, then by content.
+
+    Raises ``UserError`` naming the file and every fault in it; also where the folder holds none.
+    """
+    files = sorted(path for path in folder.rglob("*.json") if not path.name.startswith("."))
+    if not files:
+        raise UserError(
+            f"no result records (*.json) in {folder}; make some with `assay demo` "
+            f"or `assay score SAE --dataset NAME --out {folder}/ID.json`"
+        )
+    records = [Record(document=_read(path, "result-sae"), file=path) for path in files]
+    # Not by file name: a record moved to another file must not change a page.
+    return tuple(sorted(records, key=lambda record: (record.id, record.text)))
+
+
+def load_gate(path: Path) -> Gate:
+    """The gate file; ``UserError`` where it is absent or breaks its schema."""
+    document = _read(path, "gate")
+    rows = tuple(
+        GateRow(
+            architecture=row["architecture"],
+            metric=row["metric"],
+            trained=Score.read(row["trained"]),
+            untrained=Score.read(row["untrained"]),
+            trained_seeds=tuple(row["trained_seeds"]),
+            untrained_seeds=tuple(row["untrained_seeds"]),
+            passed=row["passed"],
+        )
+        for row in document["rows"]
+    )
+    return Gate(d_sae=document["d_sae"], passed=document["passed"], rows=rows)
+
+
+def canonical(document: Mapping[str, Any]) -> str:
+    """A document as the suite writes it: sorted keys, one value a line, final line feed."""
+    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+    return text + "\n"
+
+
+def _score(scores: Mapping[str, Any], key: str) -> Score | None:
+    return Score.read(scores[key]) if key in scores else None
+
+
+def _read(path: Path, schema: str) -> Mapping[str, Any]:
+    def refuse(problem: str) -> NoReturn:
+        raise UserError(f"{path}: {problem}; write the file again or remove it")
+
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            refuse(f"larger than {MAX_BYTES >> 20} MiB")
+        document = json.loads(path.read_bytes().decode())
+    except OSError as error:
+        refuse(f"cannot be read ({error.strerror})")
+    except UnicodeDecodeError as error:
+        refuse(f"not UTF-8 at byte {error.start}")
+    except json.JSONDecodeError as error:
+        refuse(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
+    except (RecursionError, ValueError) as error:
+        refuse(f"not JSON that can be read: {type(error).__name__}")
+    try:
+        schemas.validate(schema, document)
+    except schemas.SchemaError as error:
+        raise UserError(f"{path}: {error}") from error
+    result: Mapping[str, Any] = document
+    return result

@@ -1,0 +1,144 @@
+"""The built site in a real browser, from file:// and under its own security policy."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from result_records import make_record, score
+
+from leaderboard import build_site
+
+PAGES = ("index.html", "metrics.html", "methods.html", "saes/demo-topk-512-s0.html")
+
+
+@contextmanager
+def opened(browser: Any, width: int = 1280, **options: Any) -> Iterator[Any]:
+    """A page that fails on any console message of its own, and on any request off the site."""
+    context = browser.new_context(viewport={"width": width, "height": 844}, **options)
+    page = context.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.on("requestfailed", lambda request: complaints.append(request.url))
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith("file:") else complaints.append(request.url),
+    )
+    yield page
+    context.close()
+    assert complaints == []
+
+
+def names(page: Any) -> list[str]:
+    rows = page.locator("table.leader tbody tr:visible th.name a")
+    return [text.strip() for text in rows.all_inner_texts()]
+
+
+def column(page: Any, index: int) -> list[float | None]:
+    cells = page.locator(f"table.leader tbody tr > :nth-child({index})")
+    values = cells.evaluate_all("cells => cells.map(cell => cell.dataset.value ?? null)")
+    return [None if value is None else float(value) for value in values]
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_are_quiet_and_fit(
+    browser: Any, demo_site: Path, name: str, scheme: str, width: int
+) -> None:
+    with opened(browser, width, color_scheme=scheme) as page:
+        page.goto((demo_site / name).as_uri())
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width
+        ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+        assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+        assert page.locator("img").evaluate_all("all => all.every(i => i.naturalWidth > 0)")
+
+
+def test_sorting_both_ways_keeps_missing_last(
+    browser: Any, write_results: Callable[..., Path]
+) -> None:
+    records = [make_record("topk", d) for d in (128, 256, 512, 1024)]
+    records[1]["scores"]["tapa_score"] = score(None)
+    results = write_results(records)
+    index = build_site(results, results.parent / "site")
+    with opened(browser) as page:
+        page.goto(index.as_uri())
+        button = page.get_by_role("button", name="Sort by TAPAScore", exact=True)
+        head = page.locator("th", has=button)
+        button.click()
+        assert head.get_attribute("aria-sort") == "descending"
+        down = column(page, 8)
+        button.focus()
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == "ascending"
+        up = column(page, 8)
+        assert down[-1] is None
+        assert up[-1] is None
+        assert down[:-1] == sorted(up[:-1], key=lambda value: -(value or 0.0))
+        assert page.locator("th[aria-sort]").count() == 1
+
+
+def test_filter_and_search(browser: Any, demo_site: Path) -> None:
+    with opened(browser) as page:
+        page.goto((demo_site / "index.html").as_uri())
+        everything = names(page)
+        page.get_by_role("combobox", name="Architecture").select_option("topk")
+        page.get_by_role("combobox", name="Dictionary size").select_option("512")
+        assert sorted(names(page)) == [f"TopK 512 (seed {seed})" for seed in range(3)]
+        assert page.get_by_role("status").inner_text() == f"3 of {len(everything)} shown"
+        page.get_by_role("searchbox", name="Search").fill("SEED 2")
+        assert names(page) == ["TopK 512 (seed 2)"]
+        for label in ("Architecture", "Dictionary size"):
+            page.get_by_role("combobox", name=label).select_option("")
+        page.get_by_role("searchbox", name="Search").fill("")
+        assert names(page) == everything
+
+
+def test_reads_without_script(browser: Any, demo_site: Path) -> None:
+    with opened(browser, java_script_enabled=False) as page:
+        page.goto((demo_site / "index.html").as_uri())
+        assert page.locator("table.leader tbody tr").count() == 19
+        assert not page.locator(".tools").first.is_visible()
+        assert page.locator("svg[role=img]:visible").count() >= 5
+        page.locator("table.leader tbody th.name a").first.click()
+        assert page.locator("h1").inner_text() != ""
+        assert page.locator("table.concepts tbody tr").count() > 20
+
+
+def test_links_lead_from_board_to_definition(browser: Any, demo_site: Path) -> None:
+    with opened(browser) as page:
+        page.goto((demo_site / "index.html").as_uri())
+        page.locator("table.leader thead").get_by_role("link", name="Δstay").click()
+        assert page.url.endswith("metrics.html#delta-stay")
+        assert page.locator("#delta-stay h3").is_visible()
+
+
+def test_the_name_stays_in_sight_while_the_table_scrolls(browser: Any, demo_site: Path) -> None:
+    with opened(browser, 390) as page:
+        page.goto((demo_site / "index.html").as_uri())
+        scroller = page.locator(".board .scroller").first
+        scroller.evaluate("element => { element.scrollLeft = 400 }")
+        assert scroller.evaluate("element => element.scrollLeft") == 400
+        box = page.locator("table.leader tbody th.name").first.bounding_box()
+        assert 0 <= box["x"] < 60
+
+
+def test_hostile_records_do_nothing(browser: Any, write_results: Callable[..., Path]) -> None:
+    hostile = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'" + "W" * 130 + "\u202e"
+    record = make_record(submission={"name": hostile, "architecture": hostile[:64]})
+    record["dataset"]["name"] = record["encoder"]["name"] = hostile
+    for index, row in enumerate(record["per_concept"]):
+        row["concept"] = f"{hostile}{index}"
+    for pair in record["pair_examples"]:
+        pair |= {"added": f"{hostile}0", "delta_add": 1, "removed": None, "delta_rem": None}
+    results = write_results([record, make_record("relu", 256)])
+    index = build_site(results, results.parent / "site")
+    for path in (index, index.parent / "saes" / "demo-topk-512-s0.html"):
+        with opened(browser, 390) as page:
+            page.goto(path.as_uri())
+            assert page.locator("img[src=x]").count() == 0
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390

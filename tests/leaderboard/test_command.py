@@ -1,0 +1,65 @@
+"""``assay site``."""
+
+import json
+import threading
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from result_records import make_gate, make_record
+from typer.testing import CliRunner
+
+from benchmark.cli import site
+from benchmark.errors import UserError
+
+Writer = Callable[..., Path]
+
+
+def test_build_writes_the_site_and_prints_its_index(write_results: Writer) -> None:
+    results = write_results([make_record()])
+    (results.parent / "gate.json").write_text(json.dumps(make_gate()))
+    out = results.parent / "site"
+    done = CliRunner().invoke(site.app, ["build", "--results", str(results), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert done.stdout.strip() == str(out / "index.html")
+    assert "without pictures" in done.stderr
+    assert "Does training show?" in (out / "index.html").read_text()
+
+
+def test_build_names_a_broken_record(write_results: Writer) -> None:
+    results = write_results([make_record()])
+    (results / "bad.json").write_text("[1")
+    done = CliRunner().invoke(site.app, ["build", "--results", str(results)])
+    assert isinstance(done.exception, UserError)
+    assert str(results / "bad.json") in str(done.exception)
+
+
+def test_serve_answers_on_loopback_only(demo_site: Path) -> None:
+    server = site.make_server(demo_site, 0)
+    assert server.server_address[0] == "127.0.0.1"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_port}/index.html"
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert answer.read() == (demo_site / "index.html").read_bytes()
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_serve_without_a_site_says_how_to_build_one(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="assay site build"):
+        site.make_server(tmp_path, 0)
+
+
+def test_serve_names_a_taken_port(demo_site: Path) -> None:
+    server = site.make_server(demo_site, 0)
+    try:
+        with pytest.raises(UserError, match=f"port {server.server_port} cannot be used"):
+            site.make_server(demo_site, server.server_port)
+    finally:
+        server.server_close()
+    with pytest.raises(UserError, match="port 99999 cannot be used"):
+        site.make_server(demo_site, 99999)

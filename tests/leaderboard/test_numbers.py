@@ -1,0 +1,74 @@
+"""How numbers are rounded, aligned and called missing."""
+
+import pytest
+
+from leaderboard.numbers import decimals_for, fixed, number, pad, plain, spread, visible
+from leaderboard.records import Score
+
+
+def score(value: float | None, low: float | None = None, high: float | None = None) -> Score:
+    reasons = {"no pairs": 3} if value is None else {}
+    ci95 = None if low is None or high is None else (low, high)
+    return Score(value, ci95, 800, reasons)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decimals"),
+    [
+        (0.497, 0.509, 3),
+        (0.48, 0.52, 2),
+        (0.4901, 0.5099, 3),
+        (0.2, 0.8, 1),
+        (30.0, 40.0, 0),
+        (30.0, 300.0, 0),
+        (0.5, 0.500000001, 4),
+        (32.0, 32.0, 1),
+    ],
+)
+def test_digits_follow_the_interval(low: float, high: float, decimals: int) -> None:
+    assert decimals_for(low, high, default=1) == decimals
+
+
+def test_value_and_interval_are_rounded_alike() -> None:
+    shown = number(score(0.50349, 0.4871, 0.5203))
+    assert (shown.text, shown.interval) == ("0.50", "[0.49, 0.52]")
+    assert shown.sort_key == "0.50349"
+    assert shown.note == "0.503490, n = 800"
+
+
+def test_without_interval_the_default_holds() -> None:
+    assert number(score(0.5), 3).text == "0.500"
+    assert number(score(0.5), 3).interval is None
+
+
+def test_negative_numbers_have_a_minus_sign_and_zero_has_none() -> None:
+    assert fixed(-0.126, 2) == "−0.13"
+    assert fixed(-0.001, 2) == "0.00"
+    assert number(score(-0.5, -0.52, -0.48)).interval == "[−0.52, −0.48]"
+
+
+def test_missing_says_why() -> None:
+    assert number(None).text == "n/a"
+    assert number(None).note == "not measured"
+    assert number(score(None)).text == "n/a"
+    assert number(score(None)).note == "not applicable: no pairs (3)"
+    assert number(score(None)).sort_key is None
+    assert plain(None).text == "n/a"
+
+
+def test_pad_keeps_decimal_points_in_line() -> None:
+    assert pad(number(score(0.5, 0.48, 0.52)), 3) == " pad1"
+    assert pad(number(score(35.0, 30.0, 40.0)), 1) == " pad1 point"
+    assert pad(number(score(0.5, 0.497, 0.503)), 3) == ""
+    assert pad(number(None), 3) == ""
+
+
+def test_spread_takes_the_coarsest_precision() -> None:
+    assert spread([score(0.4213, 0.41, 0.43), score(0.3811, 0.35, 0.41)]) == "0.38 – 0.42"
+    assert spread([score(0.4, 0.38, 0.42), score(0.4, 0.38, 0.42)]) == "0.40"
+    assert spread([score(None)]) == "n/a"
+
+
+def test_direction_overrides_and_controls_become_visible() -> None:
+    assert visible("a\u202eb\x00c\u2066d") == "a\ufffdb\ufffdc\ufffdd"
+    assert visible("héllo 日本 👩‍🔬") == "héllo 日本 👩‍🔬"
