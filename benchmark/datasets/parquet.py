@@ -115,7 +115,9 @@ def _same_kind(actual: pa.DataType, expected: pa.DataType) -> bool:
 
 def _is_picture(actual: pa.StructType) -> bool:
     types = pa.types
-    kinds = {actual.field(place).name: actual.field(place).type for place in range(actual.num_fields)}
+    kinds = {
+        actual.field(place).name: actual.field(place).type for place in range(actual.num_fields)
+    }
     if set(kinds) != {"bytes", "path"}:
         return False
     data, path = kinds["bytes"], kinds["path"]

@@ -17,12 +17,17 @@ class InputError(ValueError):
     """Input that no score can be computed from; one line says what is wrong and where."""
 
 
-def _to_numpy(value: Any) -> np.ndarray:
+def _to_numpy(value: Any, name: str) -> np.ndarray:
     if hasattr(value, "detach"):  # a torch tensor; bfloat16 has no numpy counterpart
         value = value.detach().cpu()
         value = value.float() if value.is_floating_point() else value
         return np.asarray(value.numpy())
-    return np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{name}: rows of different lengths; expected a matrix") from None
+    # bfloat16 arrays come from packages beside numpy, which sees only unknown bytes
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
 
 
 def codes_float32(codes: Codes, name: str = "latents") -> Any:
@@ -35,7 +40,7 @@ def codes_float32(codes: Codes, name: str = "latents") -> Any:
         result = _canonical_csr(codes, name)
         values = result.data
     else:
-        array = _to_numpy(codes)
+        array = _to_numpy(codes, name)
         if array.dtype.kind not in "biuf":
             raise InputError(f"{name}: expected numbers, found dtype {array.dtype}")
         if array.ndim != 2:
@@ -124,7 +129,7 @@ def annotations(concepts: Any, rows: int | None = None, name: str = "concepts") 
     Raises:
         InputError: wrong shape, another value than 0 and 1, or not ``rows`` rows.
     """
-    array = concepts.toarray() if sp.issparse(concepts) else _to_numpy(concepts)
+    array = concepts.toarray() if sp.issparse(concepts) else _to_numpy(concepts, name)
     if array.ndim != 2:
         raise InputError(f"{name}: expected shape (rows, concepts), found {array.shape}")
     if rows is not None and len(array) != rows:

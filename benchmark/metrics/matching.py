@@ -100,8 +100,8 @@ def match_concepts(
     """
     if matcher not in _MATCHERS:
         raise InputError(f"unknown matcher {matcher!r}; known: {', '.join(sorted(_MATCHERS))}")
-    if not (np.isfinite(beta) and beta > 0):
-        raise InputError(f"beta is {beta}; expected a number above 0")
+    if not (isinstance(beta, int | float | np.number) and np.isfinite(beta) and beta > 0):
+        raise InputError(f"beta is {beta!r}; expected a number above 0")
     size = whole_number(max_latents)
     if size is None or size < 1:
         raise InputError(f"max_latents is {max_latents}; expected a whole number of at least 1")

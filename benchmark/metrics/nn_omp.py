@@ -61,7 +61,7 @@ def _fit_one(
     weights = np.zeros(0)
     residual = target
     rounding = 1e-12 * np.linalg.norm(target)
-    for _ in range(max_latents):
+    for _ in range(min(max_latents, len(norms))):
         correlation = scale * (by_latent.T @ residual)
         choice = int(correlation.argmax())
         if correlation[choice] <= rounding or choice in support:

@@ -53,7 +53,7 @@ class Redundancy:
             pairs.
         redundant_fraction: share of applicable latents in at least one pair; None without any.
         sharded: redundant pairs whose encoder rows and activity differ, strongest first; None
-            where encoder or codes were not given.
+            where encoder or codes were not given; a zero encoder row has no cosine and is left out.
         zero_rows: alive latents left out because their decoder row is zero.
         endpoints: pairs that each latent is in, int64 (d,).
         quartile: quartile of each latent, 0 where dead.

@@ -245,3 +245,19 @@ def test_decoder_redundancy_input() -> None:
     refuses(decoder_redundancy, decoder, rho, living, encoder=np.ones((3, 2)), codes=CODES)
     refuses(decoder_redundancy, decoder, rho, living, encoder=decoder, codes=np.ones((3, 5)))
     refuses(decoder_redundancy, decoder, rho, living, threshold=1.5)
+
+
+@pytest.mark.parametrize("beta", [None, "x", [0.5]])
+def test_beta_that_is_no_number(beta: object) -> None:
+    refuses(match_concepts, CODES, CONCEPTS, beta=beta)
+
+
+def test_ragged_rows() -> None:
+    refuses(match_concepts, [[1, 0], [1]], CONCEPTS)
+
+
+@pytest.mark.parametrize("matcher", ["fbmp", "one_to_one", "top_k_f1", "nn_omp"])
+def test_no_latents_at_all_match_nothing(matcher: str) -> None:
+    found = match_concepts(np.zeros((3, 0)), np.array([[1], [0], [1]]), matcher=matcher)
+    assert found.coalitions == ((),)
+    assert found.f1.tolist() == [0.0]
