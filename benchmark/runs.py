@@ -1,7 +1,6 @@
 """From names to a result record: dataset, features, SAE, scores."""
 
 import hashlib
-import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,15 +13,15 @@ from benchmark.codes import read_arrays
 from benchmark.datasets import Dataset, load_dataset
 from benchmark.encoders import Encoder, load_encoder
 from benchmark.errors import UserError
-from benchmark.features import Features, embed
+from benchmark.features import Features, Progress, embed
 from benchmark.measure import Labels, Protocol
+from benchmark.names import ID, slug
 from benchmark.saes import Sae, load_sae
 from benchmark.scoring import Source, result_record, score_codes, score_sae
 
 DEFAULT_ENCODERS = {"synavatars": "efficientnet-lite0"}
-_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
-Progress = Callable[..., None]
+ShowProgress = Callable[[Progress], None]
 
 
 def labels_of(dataset: Dataset) -> Labels:
@@ -61,7 +60,7 @@ def source_of(dataset: Dataset, features: Features) -> Source:
 def submission_of(sae: Sae, path: Path, identifier: str | None = None) -> dict[str, Any]:
     """Who an SAE is, from its file: id, name, architecture, sizes, seed, hash of its weights."""
     chosen = identifier or slug(path.resolve().name if path.is_dir() else path.resolve().stem)
-    if not _ID.fullmatch(chosen):
+    if not ID.fullmatch(chosen):
         raise UserError(
             f"id {chosen!r}: expected lower-case letters, digits and dashes, at most 63, "
             "beginning with a letter or digit; choose one with --id"
@@ -78,11 +77,6 @@ def submission_of(sae: Sae, path: Path, identifier: str | None = None) -> dict[s
     if isinstance(training, Mapping) and isinstance(training.get("seed"), int):
         found["seed"] = training["seed"]
     return found
-
-
-def slug(name: str) -> str:
-    """A name as an id: lower case, other characters than letters and digits become dashes."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63]
 
 
 def weights_sha256(sae: Sae) -> str:
@@ -119,7 +113,7 @@ def prepare(
     encoder: Encoder,
     *,
     home: Path | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress | None = None,
 ) -> Prepared:
     """Embed a dataset, through the cache."""
     features = embed(dataset, encoder, home=home, progress=progress)
@@ -138,7 +132,10 @@ def encoder_for(dataset: str, encoder: str | None) -> str:
 
 
 def prepare_by_name(
-    dataset: str, encoder: str | None, features_file: Path | None, progress: Progress | None = None
+    dataset: str,
+    encoder: str | None,
+    features_file: Path | None,
+    progress: ShowProgress | None = None,
 ) -> Prepared:
     """Dataset and features by name, or features from a file made for this dataset."""
     data = load_dataset(dataset)
@@ -159,8 +156,8 @@ def _unknown_encoder(name: str) -> dict[str, Any]:
     return {"name": name, "weights_sha256": None}
 
 
-def _parts(path: Path, dataset: Dataset) -> dict[str, Any]:
-    parts = read_arrays(path, fingerprint=dataset.fingerprint)
+def _parts(path: Path, dataset: Dataset, *, codes: bool = False) -> dict[str, Any]:
+    parts = read_arrays(path, fingerprint=dataset.fingerprint, nonnegative=codes)
     rows = {part: len(dataset.split(part)) for part in ("match", "score")}
     if dataset.pairs is not None:
         rows |= {"base": len(dataset.pairs), "edited": len(dataset.pairs)}
@@ -194,7 +191,7 @@ def score_path(
     encoder: str | None = None,
     features_file: Path | None = None,
     identifier: str | None = None,
-    progress: Progress | None = None,
+    progress: ShowProgress | None = None,
 ) -> dict[str, Any]:
     """The result record of an SAE folder or file on a dataset."""
     sae = load_sae(path)
@@ -209,7 +206,7 @@ def score_codes_file(
     """The result record of codes alone; what needs the SAE's weights is left out."""
     started = time.time()
     data = load_dataset(dataset)
-    codes = _sparse(_parts(path, data))
+    codes = _sparse(_parts(path, data, codes=True))
     labels, protocol = labels_of(data), Protocol()
     scored = score_codes(codes, labels, protocol)
     submission = {

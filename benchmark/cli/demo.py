@@ -43,6 +43,7 @@ def run_demo(
 ) -> tuple[dict[str, Any], Path]:
     """Every stage of the demo; returns the gate and the path of the site."""
     from benchmark import demo as line
+    from benchmark.cli.embed import shown_progress
     from benchmark.cli.show import progress_bar
     from benchmark.encoders import load_encoder
     from benchmark.runs import encoder_for, prepare
@@ -50,7 +51,7 @@ def run_demo(
 
     encoder = encoder_for("synavatars", None)
     data = _dataset(dataset, workers)
-    with progress_bar("embedding") as update:
+    with shown_progress("embedding") as update:
         prepare(data, load_encoder(encoder), progress=update)
     with progress_bar("training and scoring SAEs") as update:
         gate = line.run(
@@ -68,10 +69,10 @@ def run_demo(
 def _dataset(name: str, workers: int | None) -> "Dataset":
     from benchmark.cli.show import progress_bar
     from benchmark.datasets import load_dataset
-    from benchmark.datasets.synavatars import folder
+    from benchmark.datasets.synavatars import default_folder
     from generation.avatars import build
 
-    place = folder()
+    place = default_folder()
     if name == "synavatars" and not place.exists():
         with progress_bar("synAvatars") as update:
             build(place, workers=workers, progress=update)

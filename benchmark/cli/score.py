@@ -30,7 +30,8 @@ def score(
     json_: Annotated[bool, typer.Option("--json", help="Print the result record.")] = False,
 ) -> None:
     """Score an SAE: MATCHScore, TAPAScore, redundancy and structure, against its untrained twin."""
-    from benchmark.cli.show import print_json, progress_bar, record_table
+    from benchmark.cli.embed import shown_progress
+    from benchmark.cli.show import print_json, record_table
     from benchmark.errors import UserError
     from benchmark.files import write_json
     from benchmark.runs import score_codes_file, score_path
@@ -42,7 +43,7 @@ def score(
     elif sae is None:
         raise UserError("give an SAE folder or file, or --codes FILE")
     else:
-        with progress_bar("embedding") as update:
+        with shown_progress("embedding") as update:
             record = score_path(
                 sae,
                 dataset=dataset,

@@ -31,6 +31,7 @@ def train(
     json_: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> None:
     """Train a reference SAE on the match split, by the paper's recipe."""
+    from benchmark.cli.embed import shown_progress
     from benchmark.cli.show import print_json, progress_bar
     from benchmark.runs import prepare_by_name
     from benchmark.saes.training import Recipe
@@ -46,7 +47,7 @@ def train(
         sparsity=sparsity,
         seed=seed,
     )
-    with progress_bar("embedding") as update:
+    with shown_progress("embedding") as update:
         prepared = prepare_by_name(dataset, encoder, None, update)
     with progress_bar(f"training {arch} {dict_size}") as update:
         train_to_folder(out, recipe, prepared.features["match"], prepared.origin, update)

@@ -74,13 +74,12 @@ def _read_shard(folder: Path, split: str, manifest: Manifest) -> Shard:
     if not paths:
         raise UserError(f"{folder}: no {config}/{split}-*.parquet")
     columns = PAIR_COLUMNS if split == PAIR_SPLIT else IMAGE_COLUMNS
+    schema = pa.schema([(name, kind) for name, kind in columns.items() if name not in PICTURES])
     tables = []
     for path in paths:
         with open_parquet(path) as file:
             _check_schema(file.schema_arrow, columns, path)
-        wanted = [name for name in columns if name not in PICTURES]
-        table = read_columns(path, wanted)
-        tables.append(table.cast(pa.schema([(name, columns[name]) for name in wanted])))
+        tables.append(read_columns(path, schema.names, schema))
     table = pa.concat_tables(tables)
     if table.num_rows * len(manifest.concepts) > MAX_CELLS:
         raise UserError(f"{folder}: {table.num_rows:,} rows of {split} are more than can be held")

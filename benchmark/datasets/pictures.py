@@ -41,13 +41,13 @@ def _check_row_groups(file: pq.ParquetFile, path: Path) -> None:
             )
 
 
-def read_columns(path: Path, columns: list[str]) -> pa.Table:
-    """These columns of all rows."""
+def read_columns(path: Path, columns: list[str], schema: pa.Schema | None = None) -> pa.Table:
+    """These columns of all rows, cast to ``schema`` where it is given."""
     with open_parquet(path) as file:
         table = file.read(columns=columns, use_threads=False)
         # A damaged file can be read and still hold broken offsets or text.
         table.validate(full=True)
-        return table
+        return table if schema is None else table.cast(schema)
 
 
 class ParquetImages(Sequence[Image.Image]):

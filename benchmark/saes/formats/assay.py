@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.numpy import save
 
 from benchmark.errors import UserError
-from benchmark.files import replacing_dir, write_bytes, write_json
+from benchmark.files import replacing_dir, write_json
 from benchmark.saes.activations import Activation, Gated, Relu, Threshold, TopK
-from benchmark.saes.formats.tensors import read_config, read_safetensors, take
+from benchmark.saes.formats.tensors import read_config, take
 from benchmark.saes.sae import NORMALISATIONS, Sae
+from benchmark.tensors import read_tensors, write_tensors
 
 WEIGHTS = "sae.safetensors"
 CONFIG = "config.json"
@@ -51,7 +51,7 @@ class AssayFormat:
         config = read_config(folder / CONFIG)
         where = folder / WEIGHTS
         _check_config(config, folder / CONFIG)
-        tensors = read_safetensors(where)
+        tensors = read_tensors(where)[0]
         d_in, d_sae, rule = config["d_in"], config["d_sae"], config["activation"]
         expected = {"encoder", "encoder_bias", "decoder", "decoder_bias", *_EXTRA_TENSORS[rule]}
         if unknown := sorted(set(tensors) - expected):
@@ -95,7 +95,7 @@ class AssayFormat:
             **settings,
         }
         with replacing_dir(folder) as temporary:
-            write_bytes(temporary / WEIGHTS, save(tensors))
+            write_tensors(temporary / WEIGHTS, tensors, {})
             write_json(temporary / CONFIG, config)
 
 

@@ -1,37 +1,15 @@
-"""Reading weights as data: sizes checked before parsing, every tensor named in errors."""
+"""Checking what an SAE's files say: every tensor and setting is named in errors."""
 
 import json
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from benchmark.errors import UserError
 
-_MAX_HEADER = 100_000_000
 _MAX_CONFIG = 1_000_000
-
-
-def read_safetensors(path: Path) -> dict[str, np.ndarray]:
-    """Tensors of a safetensors file whose header is sane and whose length is what it claims."""
-    size = path.stat().st_size
-    if size < 8:
-        raise UserError(f"{path}: {size} bytes; too short for a safetensors file")
-    with path.open("rb") as stream:
-        (header,) = struct.unpack("<Q", stream.read(8))
-    if header > min(_MAX_HEADER, size - 8):
-        raise UserError(
-            f"{path}: a header of {header} bytes in a file of {size}; truncated, or not safetensors"
-        )
-    try:
-        return load_file(path)
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split())
-        raise UserError(f"{path}: not a readable safetensors file ({reason})") from None
 
 
 def read_config(path: Path) -> dict[str, Any]:
@@ -58,7 +36,7 @@ def take(
         raise UserError(f"{where}: tensor {name!r} has shape {tensor.shape}; expected {shape}")
     if tensor.dtype.kind != "f":
         raise UserError(f"{where}: tensor {name!r} has dtype {tensor.dtype}; expected floats")
-    values = np.ascontiguousarray(tensor, dtype=np.float32)
+    values = np.array(tensor, dtype=np.float32, order="C")
     if not np.isfinite(values).all():
         index = np.unravel_index(int(np.argmin(np.isfinite(values))), shape)
         place = [int(i) for i in index]

@@ -269,6 +269,7 @@ def test_all_unreadable_files_are_reported(tmp_path: Path) -> None:
         ("concepts", None, "no column 'concepts'; expected id, image, concepts, found id, image"),
         ("concepts", pa.array(["0"] * 7), "'concepts' is string, expected list"),
         ("concepts", pa.array([[0.5]] * 7), "'concepts' is list<.*double>, expected list"),
+        ("concepts", pa.array([[2**64 - 1]] * 7, pa.list_(pa.uint64())), "not in range"),
         ("image", pa.array(["a.png"] * 7), "'image' is string, expected struct"),
         ("image", pa.array([{"bytes": "x", "path": "y"}] * 7), "'image' is struct.*expected"),
         ("id", pa.array(range(7)), "'id' is int64, expected string"),
