@@ -2,13 +2,13 @@
 
 import hashlib
 import json
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from benchmark.errors import UserError
+from benchmark.names import slug
 from leaderboard.definitions import COLUMNS
 from leaderboard.numbers import Number, number, spread
 from leaderboard.records import Record, Score
@@ -112,11 +112,6 @@ def rank(scores: Sequence[Score | None]) -> list[Rank | None]:
     return ranks
 
 
-def slugify(text: str) -> str:
-    """Lower-case ASCII letters, digits and hyphens; may be empty."""
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40]
-
-
 def _key(record: Record) -> str:
     document = record.document
     encoder = document["encoder"]
@@ -144,7 +139,7 @@ def _board(key: str, records: list[Record]) -> Board:
     named = [first["dataset"]["name"], pairs["name"] if pairs else "", first["encoder"]["name"]]
     digest = hashlib.sha256(key.encode()).hexdigest()[:8]
     return Board(
-        slug="-".join([*filter(None, map(slugify, named)), digest]),
+        slug="-".join([*filter(None, (slug(name, 40) for name in named)), digest]),
         dataset=first["dataset"],
         pairs_dataset=pairs,
         encoder=first["encoder"],

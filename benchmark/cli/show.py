@@ -1,7 +1,6 @@
 """Tables and progress as the terminal shows them."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -70,7 +69,9 @@ def progress_bar(title: str) -> Iterator[Callable[..., None]]:
     from rich.progress import TimeRemainingColumn as Remaining
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Remaining())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bars:
+    console = Console(stderr=True)
+    quiet = not console.is_terminal
+    with Progress(*columns, console=console, disable=quiet, transient=True) as bars:
         task = bars.add_task(title, total=None)
 
         def update(*state: Any) -> None:
