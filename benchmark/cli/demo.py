@@ -82,22 +82,22 @@ def _dataset(name: str, workers: int | None) -> "Dataset":
 def _report(out: Path, gate: dict[str, Any], index: Path) -> None:
     import json
 
-    from rich.console import Console
-    from rich.table import Table
+    from benchmark.cli.show import cell, plain_table, wide_console
 
-    from benchmark.cli.show import NAMES, cell
-
-    console = Console()
+    console = wide_console()
     records = [json.loads(path.read_bytes()) for path in sorted((out / "results").glob("*.json"))]
     records.sort(key=lambda record: -(record["scores"]["delta_match_score"]["value"] or 0))
-    columns = ("delta_match_score", "match_score", "tapa_score", "delta_stay", "l0")
-    table = Table(title="Scores on synAvatars [95 % interval]", title_justify="left")
-    table.add_column("SAE")
-    for column in columns:
-        table.add_column(NAMES[column], justify="right")
+    table = plain_table(
+        "Scores on synAvatars [95 % interval]",
+        ["SAE", "ΔMATCHScore", "TAPAScore", "MATCHScore", "Δstay", "L0"],
+    )
     for record in records:
-        row = [cell(record["scores"].get(column)) for column in columns]
-        table.add_row(record["submission"]["name"], *row)
+        scores = record["scores"]
+        table.add_row(
+            record["submission"]["name"],
+            *(cell(scores.get(name)) for name in ("delta_match_score", "tapa_score")),
+            *(cell(scores.get(name), False) for name in ("match_score", "delta_stay", "l0")),
+        )
     console.print(table)
     console.print(_gate_table(gate))
     console.print(f"gate: {'passed' if gate['passed'] else 'FAILED'}")
@@ -105,27 +105,27 @@ def _report(out: Path, gate: dict[str, Any], index: Path) -> None:
 
 
 def _gate_table(gate: dict[str, Any]) -> Any:
-    from rich.table import Table
+    from benchmark.cli.show import cell, plain_table
 
-    from benchmark.cli.show import NAMES, cell
-
-    table = Table(
-        title=f"Gate: trained against untrained, {gate['d_sae']} latents, mean of seeds "
-        "[95 % interval], each seed",
-        title_justify="left",
+    table = plain_table(
+        f"Gate: mean of seeds [95 % interval] and each seed, {gate['d_sae']} latents",
+        ["SAEs", "score", "trained", "seeds", "untrained twins", "seeds", "apart"],
     )
-    for column in ("architecture", "score", "trained", "untrained twin", "apart"):
-        table.add_column(column)
     for row in gate["rows"]:
         table.add_row(
             row["architecture"],
-            NAMES[row["metric"]],
-            f"{cell(row['trained'])}  {_points(row['trained_seeds'])}",
-            f"{cell(row['untrained'])}  {_points(row['untrained_seeds'])}",
+            _GATE_NAMES[row["metric"]],
+            cell(row["trained"]),
+            _points(row["trained_seeds"]),
+            cell(row["untrained"]),
+            _points(row["untrained_seeds"]),
             "yes" if row["passed"] else "NO",
         )
     return table
 
 
+_GATE_NAMES = {"match_score": "MATCHScore", "tapa_score": "TAPAScore"}
+
+
 def _points(values: list[float]) -> str:
-    return " ".join(f"{value:.3f}" for value in values)
+    return " ".join(f"{value:.3f}".lstrip("0") for value in values)

@@ -1,7 +1,7 @@
 """Tables and progress as the terminal shows them."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -37,17 +37,32 @@ def cell(score: Mapping[str, Any] | None, interval: bool = True) -> str:
     return text
 
 
-def record_table(record: Mapping[str, Any]) -> None:
-    """The scores of one record beside its baselines."""
+def wide_console() -> Any:
+    """Standard output, at least as wide as the tables need: their cells must not be cut."""
     from rich.console import Console
+
+    console = Console()
+    console.width = max(console.width, 120)
+    return console
+
+
+def plain_table(title: str, columns: Sequence[str]) -> Any:
+    """A table without vertical rules, its first column to the left, the others to the right."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", no_wrap=True)
+    return table
+
+
+def record_table(record: Mapping[str, Any]) -> None:
+    """The scores of one record beside its baselines."""
     submission, dataset = record["submission"], record["dataset"]
     title = f"{submission['id']} on {dataset['name']} {dataset['revision']}"
-    table = Table(title=title, title_justify="left")
-    table.add_column("score")
-    for column in ("value [95 % interval]", "untrained twin", "random codes", "n"):
-        table.add_column(column, justify="right")
+    columns = ["score", "value [95 % interval]", "untrained twin", "random codes", "n"]
+    table = plain_table(title, columns)
     untrained, random = (record["baselines"][name] for name in ("untrained", "random_codes"))
     for key, name in NAMES.items():
         score = record["scores"].get(key)
@@ -58,7 +73,7 @@ def record_table(record: Mapping[str, Any]) -> None:
             cell(random.get(key), False),
             str(score["n"]) if score else "",
         )
-    Console().print(table)
+    wide_console().print(table)
 
 
 @contextmanager
