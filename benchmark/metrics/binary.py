@@ -35,16 +35,15 @@ class SparseBinary:
             (np.ones(codes.nnz, np.int32), codes.indices, codes.indptr), shape=codes.shape
         )
         self._by_row = entries
-        self._by_latent = entries.T.tocsr()
 
     def counts(self) -> IntArray:
-        return np.diff(self._by_latent.indptr).astype(np.int64)
+        return np.bincount(self._by_row.indices, minlength=self.shape[1])
 
     def overlap(self, rows: sp.csr_array) -> IntArray:
         return (rows @ self._by_row).toarray().astype(np.int64)
 
     def columns(self, latents: IntArray) -> sp.csr_array:
-        return self._by_latent[latents]
+        return self._by_row[:, latents].T.tocsr()
 
 
 class DenseBinary:
@@ -86,4 +85,9 @@ def binary(codes: Codes, name: str = "latents") -> BinaryCodes:
 
 def row_sets(concepts: np.ndarray) -> sp.csr_array:
     """Annotations (N, A) as one set of rows a concept: int32 (A, N) of 0/1."""
-    return sp.csr_array(np.ascontiguousarray(concepts.T).astype(np.int32))
+    present = np.ascontiguousarray(concepts.T)
+    n_concepts, n = present.shape
+    flat = np.flatnonzero(present)
+    indptr = np.searchsorted(flat, np.arange(n_concepts + 1) * n)
+    indices = flat - np.repeat(np.arange(n_concepts) * n, np.diff(indptr))
+    return sp.csr_array((np.ones(len(flat), np.int32), indices, indptr), shape=present.shape)

@@ -150,14 +150,21 @@ def _spread(
 def _f_beta(shared: np.ndarray, rows: np.ndarray, latents: np.ndarray, beta: float) -> FloatArray:
     """F_beta of every (row set, latent): shared (A, d), sizes rows (A,) and latents (d,)."""
     squared = beta * beta
-    below = squared * rows.astype(np.float64)[:, None] + latents.astype(np.float64)[None, :]
-    above = (1 + squared) * shared
-    return np.divide(above, below, out=np.zeros_like(below), where=below > 0)
+    # a latent that is never active shares no row: any size but 0 gives it the 0 it must have
+    sizes = np.maximum(latents, 1).astype(np.float64)
+    fit = (1 + squared) * shared
+    fit /= (squared * rows.astype(np.float64))[:, None] + sizes[None, :]
+    return fit
 
 
 def _fbmp(values: Codes, present: BoolArray, beta: float, max_latents: int) -> _Found:
     codes = binary(values)
     sizes = codes.counts()
+    alive = np.flatnonzero(sizes)
+    if 0 < 2 * alive.size < sizes.size:  # the cost then follows active entries, not latents
+        found = _fbmp(values[:, alive], present, beta, max_latents)
+        named = [tuple(int(alive[j]) for j in coalition) for coalition in found.coalitions]
+        return _Found(named, found.f1)
     positives = present.sum(axis=0, dtype=np.int64)
     n_concepts = len(positives)
     coalitions: list[list[int]] = [[] for _ in range(n_concepts)]
@@ -167,13 +174,12 @@ def _fbmp(values: Codes, present: BoolArray, beta: float, max_latents: int) -> _
     open_ = np.arange(n_concepts)
     residual = row_sets(present)
     union = sp.csr_array(residual.shape, dtype=np.int32)
-    for _ in range(min(max_latents, codes.shape[1])):
+    shared = codes.overlap(residual)
+    for left in reversed(range(min(max_latents, codes.shape[1]))):
         if open_.size == 0:
             break
-        shared = codes.overlap(residual)
+        # a latent chosen before shares no row with what is left, and so cannot win again
         fit = _f_beta(shared, positives[open_] - hits[open_], sizes, beta)
-        for position, concept in enumerate(open_):
-            fit[position, coalitions[concept]] = -1.0
         choice = fit.argmax(axis=1)
         every = np.arange(open_.size)
         chosen = codes.columns(choice)
@@ -184,12 +190,21 @@ def _fbmp(values: Codes, present: BoolArray, beta: float, max_latents: int) -> _
         better = (fit[every, choice] > 0) & (f1 > best[open_])
         for kept in np.flatnonzero(better):
             coalitions[open_[kept]].append(int(choice[kept]))
+        if left == 0:
+            best[open_[better]] = f1[better]
+            break
         open_, chosen = open_[better], chosen[better]
         best[open_], hits[open_], covered[open_] = f1[better], new_hits[better], new_covered[better]
         union, residual = union[better], residual[better]
         union = (union + chosen - union.multiply(chosen)).tocsr()
-        residual = (residual - residual.multiply(chosen)).tocsr()
+        found = residual.multiply(chosen).tocsr()
+        residual = (residual - found).tocsr()
         residual.eliminate_zeros()
+        # count anew whichever rows are fewer: those just found, or those still to find
+        if found.nnz < residual.nnz:
+            shared = shared[better] - codes.overlap(found)
+        else:
+            shared = codes.overlap(residual)
     return _Found([tuple(coalition) for coalition in coalitions], best)
 
 

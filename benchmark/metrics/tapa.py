@@ -11,13 +11,12 @@ from benchmark.metrics.arrays import (
     Codes,
     FloatArray,
     InputError,
-    IntArray,
     annotations,
     codes_float32,
-    whole_number,
 )
 from benchmark.metrics.match_score import check_coalitions
 from benchmark.metrics.matching import Coalition, Matching
+from benchmark.metrics.pair_states import Pairs, PairStates, check_pairs
 from benchmark.metrics.score import (
     RESAMPLES,
     Score,
@@ -146,12 +145,6 @@ def activation_scale(codes: Codes, quantile: float = 0.99) -> FloatArray:
     return scale
 
 
-@dataclass(frozen=True)
-class _Pairs:
-    added: IntArray  # concept index, −1 where the pair adds nothing
-    removed: IntArray
-
-
 def _score(
     base: Codes,
     edited: Codes,
@@ -168,12 +161,9 @@ def _score(
         raise InputError(f"base has shape {before.shape} but edited has {after.shape}")
     given = coalitions.coalitions if isinstance(coalitions, Matching) else coalitions
     members = check_coalitions(given, n_concepts=len(given), n_latents=before.shape[1])
-    pairs = _check_pairs(added, removed, before.shape[0], len(members))
-    used = np.array(sorted({j for coalition in members for j in coalition or ()}), np.int64)
-    place = {int(latent): position for position, latent in enumerate(used)}
-    local = [tuple(place[j] for j in coalition or ()) for coalition in members]
-    states = _states(before, used, scale), _states(after, used, scale)
-    delta_add, delta_rem, empty_add, empty_rem = _pair_deltas(states, local, pairs)
+    pairs = check_pairs(added, removed, before.shape[0], len(members))
+    states = PairStates(before, after, members, scale)
+    delta_add, delta_rem, empty_add, empty_rem = states.deltas(pairs)
     stay = Score(None, None, 0)
     if present is not None:
         there = annotations(present, before.shape[0], "present")
@@ -181,105 +171,24 @@ def _score(
             raise InputError(
                 f"present: {there.shape[1]} concepts, but there are {len(members)} coalitions"
             )
-        stay = _stay(states, local, pairs, there, resamples, seed)
+        stay = _stay(states, pairs, there, resamples, seed)
     return _assemble(pairs, delta_add, delta_rem, empty_add, empty_rem, stay, len(members),
                      resamples, seed)  # fmt: skip
 
 
-def _check_pairs(
-    added: Sequence[int | None], removed: Sequence[int | None], n_pairs: int, n_concepts: int
-) -> _Pairs:
-    columns = []
-    for name, column in (("added", added), ("removed", removed)):
-        if len(column) != n_pairs:
-            raise InputError(f"{name}: {len(column)} entries for {n_pairs} pairs")
-        for row, concept in enumerate(column):
-            if concept is None:
-                continue
-            index = whole_number(concept)
-            if index is None or not 0 <= index < n_concepts:
-                raise InputError(
-                    f"{name}: pair {row} names concept {concept!r}; "
-                    f"expected None or a whole number from 0 to {n_concepts - 1}"
-                )
-        columns.append(np.array([-1 if c is None else int(c) for c in column], np.int64))
-    same = np.flatnonzero((columns[0] == columns[1]) & (columns[0] >= 0))
-    if same.size:
-        raise InputError(
-            f"pair {same[0]}: added and removed are both concept {columns[0][same[0]]}; "
-            "a pair changes a concept or swaps two"
-        )
-    return _Pairs(columns[0], columns[1])
-
-
-def _states(values: Codes, used: IntArray, scale: FloatArray | None) -> FloatArray:
-    """States of the used latents in [0, 1], float64 (P, used): active or not, or magnitude."""
-    part = values[:, used]
-    dense = np.asarray(part.toarray() if sp.issparse(part) else part, np.float64)
-    if scale is None:
-        return (dense > 0).astype(np.float64)
-    own = np.asarray(scale, np.float64)[used]
-    return np.clip(np.divide(dense, own, out=np.zeros_like(dense), where=own > 0), 0.0, 1.0)
-
-
-def _top(states: FloatArray, rows: IntArray, latents: list[int]) -> FloatArray:
-    if not latents:
-        return np.zeros(len(rows))
-    return states[np.ix_(rows, np.array(latents))].max(axis=1)
-
-
-def _pair_deltas(
-    states: tuple[FloatArray, FloatArray], local: list[tuple[int, ...]], pairs: _Pairs
-) -> tuple[FloatArray, FloatArray, BoolArray, BoolArray]:
-    n = len(pairs.added)
-    deltas = np.full((2, n), np.nan)
-    empty = np.zeros((2, n), bool)
-    kinds, kind_of = np.unique(np.stack([pairs.added, pairs.removed]), axis=1, return_inverse=True)
-    order = np.argsort(kind_of.ravel(), kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(kind_of.ravel()))[:-1])
-    for kind, rows in zip(kinds.T, groups, strict=True):
-        sets = [set(local[concept]) if concept >= 0 else set() for concept in kind]
-        shared = sets[0] & sets[1]
-        for side, concept in enumerate(kind):
-            if concept < 0:
-                continue
-            own = sorted(sets[side] - shared)
-            deltas[side, rows] = _top(states[1], rows, own) - _top(states[0], rows, own)
-            empty[side, rows] = not own
-    return deltas[0], deltas[1], empty[0], empty[1]
-
-
-def _stay(
-    states: tuple[FloatArray, FloatArray],
-    local: list[tuple[int, ...]],
-    pairs: _Pairs,
-    present: BoolArray,
-    resamples: int,
-    seed: int,
-) -> Score:
+def _stay(states: PairStates, pairs: Pairs, present: BoolArray, resamples: int, seed: int) -> Score:
     rows = np.arange(len(pairs.added))
-    counted = present.copy()
+    counted = present & (states.sizes > 0)
     for column in (pairs.added, pairs.removed):
         changes = column >= 0
         counted[rows[changes], column[changes]] = False
-    moved = np.zeros(present.shape)
-    for concept, latents in enumerate(local):
-        if not latents:
-            counted[:, concept] = False
-            continue
-        own = list(latents)
-        moved[:, concept] = np.abs(_top(states[1], rows, own) - _top(states[0], rows, own))
-    total = (moved * counted).sum(axis=1)
+    total = (np.abs(states.change) * counted).sum(axis=1)
     entries = counted.sum(axis=1)
     n = int(entries.sum())
     if n == 0:
         return Score(None, None, 0, {"no present concept stays": len(rows)})
-    samples = bootstrap_ratio(total, entries, resamples=resamples, seed=seed, strata=_kind(pairs))
+    samples = bootstrap_ratio(total, entries, resamples=resamples, seed=seed, strata=pairs.kind)
     return make_score(float(total.sum() / n), n, samples)
-
-
-def _kind(pairs: _Pairs) -> IntArray:
-    return (pairs.added >= 0) + 2 * (pairs.removed >= 0).astype(np.int64)
 
 
 def _mean(values: FloatArray) -> float | None:
@@ -293,7 +202,7 @@ def _signed(add: float | None, rem: float | None) -> float | None:
 
 
 def _assemble(
-    pairs: _Pairs,
+    pairs: Pairs,
     delta_add: FloatArray,
     delta_rem: FloatArray,
     empty_add: BoolArray,
@@ -314,7 +223,7 @@ def _assemble(
         # kinds keep their sizes in a resample, so both means keep their denominators
         sizes = np.maximum([adds.sum(), removes.sum()], 1)
         samples = replicates(resamples)
-        for rows, weights in resample_weights(len(sides), resamples, seed, _kind(pairs)):
+        for rows, weights in resample_weights(len(sides), resamples, seed, pairs.kind):
             means = weights.astype(np.float64) @ sides / sizes
             samples[rows] = means[:, 0] - means[:, 1]
     score = make_score(
@@ -331,7 +240,7 @@ def _assemble(
 
 
 def _per_concept(
-    pairs: _Pairs, delta_add: FloatArray, delta_rem: FloatArray, n_concepts: int
+    pairs: Pairs, delta_add: FloatArray, delta_rem: FloatArray, n_concepts: int
 ) -> tuple[ConceptTapa, ...]:
     result = []
     for concept in range(n_concepts):
