@@ -8,7 +8,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from bench import geometry, matching, pairs
+from bench import geometry, loading, matching, pairs
 from benchmark.files import write_json
 from benchmark.records import environment
 
@@ -21,6 +21,7 @@ TARGETS = (
     ("match_score_bootstrap", "seconds", "<=", 3),
     ("tapa", "seconds", "<=", 0.5),
     ("redundancy", "peak_bytes_at_65536", "<=", 4e9),
+    ("load_sae", "peak_over_weights", "<=", 2),
 )
 
 
@@ -47,7 +48,7 @@ def _targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
 def main() -> None:
     """Run every benchmark."""
     figures: dict[str, Any] = {}
-    for part in (matching, pairs, geometry):
+    for part in (matching, pairs, geometry, loading):
         found = part.run()
         _show(found)
         figures |= found

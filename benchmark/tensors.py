@@ -68,14 +68,14 @@ def write_tensors(
 def read_tensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     """Tensors and metadata of a safetensors file; nothing but the header is read at once.
 
-    Tensors are read-only views of the file; BF16 becomes float32 (exactly).
+    Tensors are views of the file that copy what is written to; BF16 becomes float32 (exactly).
 
     Raises ``UserError`` naming the file for one that is missing or breaks the format, and for a
     header of more than ``MAX_HEADER_BYTES``, looked at before it is parsed.
     """
     header, start = _read_header(path)
     metadata = header.pop(METADATA, {})
-    data = np.memmap(path, np.uint8, "r", start) if path.stat().st_size > start else np.empty(0)
+    data = np.memmap(path, np.uint8, "c", start) if path.stat().st_size > start else np.empty(0)
     tensors = {name: _tensor(data, entry) for name, entry in header.items()}
     return tensors, metadata
 

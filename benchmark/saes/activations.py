@@ -26,6 +26,18 @@ class TopK:
 
 
 @dataclass(frozen=True)
+class GroupMax:
+    """The largest pre-activation of each of k equal groups of neighbouring latents."""
+
+    k: int
+
+    def __call__(self, pre: Tensor) -> Tensor:
+        grouped = pre.clamp_min(0).unflatten(1, (self.k, -1))
+        values, places = grouped.max(dim=2, keepdim=True)
+        return torch.zeros_like(grouped).scatter_(2, places, values).flatten(1)
+
+
+@dataclass(frozen=True)
 class Relu:
     """Pre-activations with the negative ones cut to 0."""
 

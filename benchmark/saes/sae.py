@@ -11,14 +11,12 @@ import torch
 
 from benchmark.errors import UserError
 from benchmark.saes.activations import Activation
+from benchmark.saes.normalisation import NORMALISATIONS
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 
 CHUNK_ROWS = 256
 """Rows encoded at once; the last chunk is padded, so that no code depends on the batch."""
-
-_EPSILON = 1e-5
-NORMALISATIONS = ("none", "standardise")
 
 
 @dataclass(frozen=True)
@@ -32,10 +30,13 @@ class Sae:
         encoder_bias: float32 (d_sae,).
         decoder_bias: float32 (d_in,).
         activation: from pre-activations to codes.
-        normalisation: ``standardise`` gives each input mean 0 and standard deviation 1 (plus 1e-5)
-            before anything else; ``none`` leaves it.
+        normalisation: what is done to each input before anything else, a name in
+            ``benchmark.saes.normalisation.NORMALISATIONS``.
         subtract_decoder_bias: whether the decoder bias is taken off the input before encoding.
+        pre_scale: float32 (d_sae,), factor on pre-activations before the activation; None is 1.
+        code_scale: float32 (d_sae,), factor on codes before the decoder rows; None is 1.
         metadata: what its file says of it, for people.
+        notes: what a reader of its scores should know, one sentence each.
     """
 
     architecture: str
@@ -46,7 +47,10 @@ class Sae:
     activation: Activation
     normalisation: str = "standardise"
     subtract_decoder_bias: bool = True
+    pre_scale: Array | None = field(default=None, repr=False)
+    code_scale: Array | None = field(default=None, repr=False)
     metadata: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def d_sae(self) -> int:
@@ -85,27 +89,30 @@ class Sae:
             raise UserError(
                 f"codes have {sparse.shape[1]} columns, but the SAE has {self.d_sae} latents"
             )
-        return np.asarray(sparse.astype(np.float32) @ self.decoder + self.decoder_bias, np.float32)
+        sparse = sp.csr_array(sparse, dtype=np.float32)
+        if self.code_scale is not None:
+            sparse = sparse.copy()
+            sparse.data *= self.code_scale[sparse.indices]
+        return np.asarray(sparse @ self.decoder + self.decoder_bias, np.float32)
 
     def reconstruct(self, x: Any) -> Array:
         """Features as the SAE gives them back, in the space of ``x``, float32 (N, d_in)."""
         features = check_features(x, self.d_in)
         decoded = self.decode(self.encode(features))
-        if self.normalisation == "none":
-            return decoded
-        _, mean, scale = standardise(torch.from_numpy(features))
-        return decoded * scale.numpy() + mean.numpy()
+        _, shift, scale = NORMALISATIONS[self.normalisation](torch.from_numpy(features))
+        return decoded * scale.numpy() + shift.numpy()
 
     def normalise(self, x: torch.Tensor) -> torch.Tensor:
         """Features as the encoder sees them, before the decoder bias is taken off."""
-        return x if self.normalisation == "none" else standardise(x)[0]
+        return NORMALISATIONS[self.normalisation](x)[0]
 
     @torch.no_grad()
     def pre_activations(self, x: torch.Tensor) -> torch.Tensor:
         """Encoder output before the activation, float32 (n, d_sae), for float32 x (n, d_in)."""
         weight, bias, offset = self._tensors
         centred = self.normalise(x) - offset if self.subtract_decoder_bias else self.normalise(x)
-        return torch.nn.functional.linear(centred, weight, bias)
+        pre = torch.nn.functional.linear(centred, weight, bias)
+        return pre if self.pre_scale is None else pre * torch.from_numpy(self.pre_scale)
 
     def iter_pre_activations(self, x: Any) -> Iterator[torch.Tensor]:
         """Pre-activations of all rows, chunk by chunk."""
@@ -119,13 +126,6 @@ class Sae:
             torch.from_numpy(self.encoder_bias),
             torch.from_numpy(self.decoder_bias),
         )
-
-
-def standardise(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Each row with mean 0 and standard deviation 1; also the mean and scale, both (n, 1)."""
-    mean = x.mean(dim=1, keepdim=True)
-    scale = x.std(dim=1, keepdim=True) + _EPSILON
-    return (x - mean) / scale, mean, scale
 
 
 def check_features(x: Any, d_in: int) -> Array:

@@ -9,9 +9,12 @@ import torch
 from benchmark.errors import UserError
 from benchmark.files import replacing_dir, write_json
 from benchmark.saes.activations import Activation, Gated, Relu, Threshold, TopK
-from benchmark.saes.formats.tensors import read_config, take
-from benchmark.saes.sae import NORMALISATIONS, Sae
-from benchmark.tensors import read_tensors, write_tensors
+from benchmark.saes.formats.base import Hints
+from benchmark.saes.formats.files import SaeFiles
+from benchmark.saes.formats.reader import Reader
+from benchmark.saes.normalisation import NORMALISATIONS
+from benchmark.saes.sae import Sae
+from benchmark.tensors import write_tensors
 
 WEIGHTS = "sae.safetensors"
 CONFIG = "config.json"
@@ -40,37 +43,34 @@ class AssayFormat:
 
     looks_like = f"{WEIGHTS} beside {CONFIG} (assay train)"
 
-    def matches(self, path: Path) -> bool:
-        folder = path if path.is_dir() else path.parent
-        if path.is_file() and path.name not in (WEIGHTS, CONFIG):
-            return False
+    def matches(self, files: SaeFiles) -> bool:
+        return str(files.config.get("format", "")).startswith("assay-")
+
+    def matches_folder(self, folder: Path) -> bool:
+        """Whether ``folder`` is one that ``save`` wrote."""
         return (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file()
 
-    def load(self, path: Path) -> Sae:
-        folder = path if path.is_dir() else path.parent
-        config = read_config(folder / CONFIG)
-        where = folder / WEIGHTS
-        _check_config(config, folder / CONFIG)
-        tensors = read_tensors(where)[0]
+    def load(self, files: SaeFiles, hints: Hints) -> Sae:
+        config = dict(files.config)
+        _check_config(config, files.where)
+        reader = Reader(files, config["activation"])
         d_in, d_sae, rule = config["d_in"], config["d_sae"], config["activation"]
-        expected = {"encoder", "encoder_bias", "decoder", "decoder_bias", *_EXTRA_TENSORS[rule]}
-        if unknown := sorted(set(tensors) - expected):
-            raise UserError(f"{where}: unknown tensor {unknown[0]!r} in a {rule} SAE")
         extra = {
-            name: torch.from_numpy(take(tensors, name, (d_sae,), where))
-            for name in _EXTRA_TENSORS[rule]
+            name: torch.from_numpy(reader.take(name, (d_sae,))) for name in _EXTRA_TENSORS[rule]
         }
-        return Sae(
+        sae = Sae(
             architecture=config["architecture"],
-            encoder=take(tensors, "encoder", (d_sae, d_in), where),
-            encoder_bias=take(tensors, "encoder_bias", (d_sae,), where),
-            decoder=take(tensors, "decoder", (d_sae, d_in), where),
-            decoder_bias=take(tensors, "decoder_bias", (d_in,), where),
+            encoder=reader.take("encoder", (d_sae, d_in)),
+            encoder_bias=reader.take("encoder_bias", (d_sae,)),
+            decoder=reader.take("decoder", (d_sae, d_in)),
+            decoder_bias=reader.take("decoder_bias", (d_in,)),
             activation=_activation(rule, config, extra),
             normalisation=config["normalisation"],
             subtract_decoder_bias=config["subtract_decoder_bias"],
             metadata=config,
         )
+        reader.finish()
+        return sae
 
     def save(self, sae: Sae, folder: Path, training: dict[str, Any]) -> None:
         """Write ``sae`` as ``folder`` at once; same SAE, same bytes."""
@@ -147,7 +147,8 @@ def _check_config(config: dict[str, Any], where: Path) -> None:
         raise UserError(f"{where}: activation {config['activation']!r} is not known")
     if config["normalisation"] not in NORMALISATIONS:
         raise UserError(
-            f"{where}: normalisation {config['normalisation']!r}; expected one of {NORMALISATIONS}"
+            f"{where}: normalisation {config['normalisation']!r}; "
+            f"expected one of {', '.join(NORMALISATIONS)}"
         )
     if config["activation"] == "topk":
         k = config.get("k")

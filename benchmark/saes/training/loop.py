@@ -9,7 +9,8 @@ import torch
 
 from benchmark.saes.activations import Relu
 from benchmark.saes.baselines import threshold_for
-from benchmark.saes.sae import Sae, check_features, standardise
+from benchmark.saes.normalisation import NORMALISATIONS
+from benchmark.saes.sae import Sae, check_features
 from benchmark.saes.training.objectives import Objective, Weights, make_objective
 from benchmark.saes.training.recipe import Recipe
 
@@ -44,9 +45,7 @@ def train(features: Any, recipe: Recipe, progress: Progress | None = None) -> Sa
     """
     rows = check_features(features, features.shape[-1])
     with _one_thread():
-        x = torch.from_numpy(rows.copy())
-        if recipe.normalisation == "standardise":
-            x = standardise(x)[0]
+        x = NORMALISATIONS[recipe.normalisation](torch.from_numpy(rows.copy()))[0]
         generator = torch.Generator().manual_seed(recipe.seed)
         weights = Weights(recipe.d_sae, x.mean(dim=0), generator)
         objective = make_objective(recipe)

@@ -9,7 +9,7 @@ import numpy as np
 from benchmark.errors import UserError
 from benchmark.saes.formats import load_sae
 from benchmark.saes.formats.assay import CONFIG, FORMAT
-from benchmark.saes.formats.tensors import read_config
+from benchmark.saes.formats.files import read_config
 from benchmark.saes.sae import Sae
 from benchmark.saes.training.loop import Progress, train
 from benchmark.saes.training.recipe import Recipe
@@ -39,7 +39,7 @@ def train_to_folder(
     """
     training = {**recipe.as_dict(), "trainer_version": TRAINER_VERSION, **origin}
     if folder.exists():
-        if not FORMAT.matches(folder):
+        if not FORMAT.matches_folder(folder):
             raise UserError(f"{folder}: exists and is not an SAE; choose another --out")
         if read_config(folder / CONFIG).get("training") == training:
             return load_sae(folder)

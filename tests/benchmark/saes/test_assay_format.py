@@ -117,5 +117,5 @@ def test_broken_config_is_one_line(folder, text):
 def test_nothing_there(tmp_path):
     with pytest.raises(UserError, match="no such file or folder"):
         load_sae(tmp_path / "absent")
-    with pytest.raises(UserError, match="no supported SAE here; expected one of"):
+    with pytest.raises(UserError, match="no weights here; expected one file ending in"):
         load_sae(tmp_path)
