@@ -48,4 +48,4 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench
 
 clean:
-	rm -rf results saes site gate.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf results saes site gate.json sanity.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,6 @@
 """The embedded end-to-end run: which SAEs it trains, and the gate they must pass."""
 
 import json
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -10,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmark import metrics
-from benchmark.datasets import load_dataset
-from benchmark.encoders import load_encoder
 from benchmark.files import write_json
 from benchmark.measure import Measurement, Protocol, encode_all, measure_codes
 from benchmark.metrics import Score
-from benchmark.records import score_json
-from benchmark.runs import Prepared, prepare, score_prepared, submission_of
+from benchmark.records import environment, score_json
+from benchmark.runs import Prepared, score_prepared, submission_of
 from benchmark.saes import load_sae
 from benchmark.saes.baselines import untrained_twin
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder
+from benchmark.workers import Setting, prepared_here, start_pool
 
 GATE_METRICS = ("match_score", "tapa_score")
 
@@ -78,31 +75,12 @@ class _Job:
     out: Path
 
 
-@dataclass(frozen=True)
-class _Setting:
-    dataset: str
-    encoder: str
-
-
-_prepared: dict[str, Prepared] = {}
-
-
-def _start_worker(setting: _Setting) -> None:
-    import torch
-
-    torch.set_num_threads(1)
-    _prepared["demo"] = _prepare(setting)
-
-
-def _prepare(setting: _Setting) -> Prepared:
-    return prepare(load_dataset(setting.dataset), load_encoder(setting.encoder))
-
-
 def _train_and_score(job: _Job) -> str:
-    prepared = _prepared["demo"]
+    prepared = prepared_here()
     name = identifier(job.recipe)
     folder = job.out / "saes" / name
-    sae = train_to_folder(folder, job.recipe, prepared.features["match"], prepared.origin)
+    features = prepared.features["match"]
+    sae = train_to_folder(folder, job.recipe, features, prepared.origin, overwrite=True)
     submission = {**submission_of(sae, folder, name), "name": _title(job.recipe)}
     path = job.out / "results" / f"{name}.json"
     if not _is_current(path, submission, prepared):
@@ -126,30 +104,24 @@ def _title(recipe: Recipe) -> str:
 
 
 def _is_current(path: Path, submission: dict[str, Any], prepared: Prepared) -> bool:
-    """Whether the record there was measured with just this SAE, data, encoder and protocol."""
+    """Whether the record there was measured with this SAE, data, encoder, protocol and code."""
     try:
         record = json.loads(path.read_bytes())
         protocol = {key: record["protocol"][key] for key in Protocol().as_dict()}
+        now = environment()
         return bool(
             record["submission"] == submission
             and record["dataset"] == prepared.source.dataset
             and record["encoder"] == prepared.source.encoder
             and protocol == Protocol().as_dict()
-            and record["environment"]["suite_version"] == metrics_version()
+            and all(record["environment"][key] == now[key] for key in ("suite_version", "commit"))
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
-def metrics_version() -> str:
-    """Version of the suite that measures."""
-    import benchmark
-
-    return benchmark.__version__
-
-
 def _gate_measure(job: _Job) -> tuple[dict[str, Score], list[dict[str, Score]]]:
-    prepared, protocol = _prepared["demo"], Protocol()
+    prepared, protocol = prepared_here(), Protocol()
     sae = load_sae(job.out / "saes" / identifier(job.recipe))
     codes = encode_all(sae, prepared.features)
     target = codes["match"].nnz / codes["match"].shape[0]
@@ -196,26 +168,20 @@ def run(
     Returns:
         The gate document.
     """
-    setting = _Setting(dataset, encoder)
     recipes = plan.recipes()
-    with _pool(setting, workers) as pool:
+    with start_pool(Setting(dataset, encoder), workers) as pool:
         jobs = [pool.submit(_train_and_score, _Job(recipe, out)) for recipe in recipes]
-        for done, job in enumerate(as_completed(jobs), start=1):
-            job.result()
-            if progress:
-                progress(done, len(jobs))
+        try:
+            for done, job in enumerate(as_completed(jobs), start=1):
+                job.result()
+                if progress:
+                    progress(done, len(jobs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
         gate = _gate(plan, out, pool)
     write_json(out / "gate.json", gate)
     return gate
-
-
-def _pool(setting: _Setting, workers: int | None) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(
-        max_workers=workers or os.cpu_count() or 1,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(setting,),
-    )
 
 
 def _gate(plan: Plan, out: Path, pool: ProcessPoolExecutor) -> dict[str, Any]:
@@ -243,13 +209,5 @@ def _gate_rows(
             "untrained": score_json(baseline),
             "trained_seeds": [score.value for score in trained],
             "untrained_seeds": [score.value for score in twins],
-            "passed": _apart(mean, baseline),
+            "passed": metrics.clearly_above(mean, baseline),
         }
-
-
-def _apart(trained: Score, untrained: Score) -> bool:
-    return (
-        trained.ci95 is not None
-        and untrained.ci95 is not None
-        and trained.ci95[0] > untrained.ci95[1]
-    )

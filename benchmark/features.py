@@ -96,6 +96,10 @@ def embed(
     """
     if workers is not None and workers < 1:
         raise UserError(f"workers is {workers}; expected at least 1")
+    if dataset.activations is not None:
+        raise UserError(
+            f"dataset {dataset.name} holds activations, not pictures; there is nothing to embed"
+        )
     info = EncoderInfo.of(encoder)
     store = FeatureStore(home or files.home(), _key(dataset, info))
     arrays = store.read()

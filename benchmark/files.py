@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from benchmark.errors import UserError
+
 
 def home() -> Path:
     """Folder of what can be made again: ``$ASSAY_HOME``, else in the user's cache folder."""
@@ -17,6 +19,27 @@ def home() -> Path:
         return Path(own)
     cache = os.environ.get("XDG_CACHE_HOME")
     return (Path(cache) if cache else Path.home() / ".cache") / "assay"
+
+
+def check_target(path: Path) -> Path:
+    """The file that writing ``path`` would replace: links followed, refused unless a plain file.
+
+    Raises:
+        UserError: a folder, a device, or a place whose parent is not a folder.
+    """
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if str(path) in ("", "."):
+        raise UserError("an empty path was given; expected a file to write")
+    if target.is_dir():
+        raise UserError(f"{path}: is a folder; expected a file to write")
+    if target.exists() and not target.is_file():
+        raise UserError(f"{path}: is no ordinary file; expected a file to write")
+    for parent in target.parents:
+        if parent.is_dir():
+            break
+        if parent.exists():
+            raise UserError(f"{path}: {parent} is a file; expected a folder")
+    return target
 
 
 def _umask_mode(default: int) -> int:
@@ -31,8 +54,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
     If the block raises, the temporary file goes and ``path`` is as it was.
     """
+    path = check_target(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=".tmp", dir=path.parent)
     os.close(handle)
     temporary = Path(name)
     try:
@@ -46,6 +70,7 @@ def replacing(path: Path) -> Iterator[Path]:
 @contextmanager
 def replacing_dir(path: Path) -> Iterator[Path]:
     """Yield an empty temporary folder beside ``path``; on success it takes its place."""
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
     try:

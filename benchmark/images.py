@@ -114,6 +114,8 @@ def _read_file(path: Path, label: str) -> bytes:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise ImageReadError(f"cannot read image {label}: {error.strerror or error}") from error
+    except ValueError as error:  # a name that no file can have
+        raise ImageReadError(f"cannot read image {label!r}: {error}") from error
     return data
 
 

@@ -25,6 +25,8 @@ class Protocol:
         bootstrap_resamples, bootstrap_seed: of every interval.
         twin_seeds: weights of the untrained twins and shuffles of the random codes.
         redundancy_threshold: least decoder cosine of a redundant pair.
+        completeness_f1: least joint F_1 of a concept that C2 counts as found.
+        l0_limit: most active latents of an image that C5 counts as sparse.
     """
 
     version: int = 1
@@ -35,6 +37,8 @@ class Protocol:
     bootstrap_seed: int = 0
     twin_seeds: tuple[int, ...] = (0, 1, 2)
     redundancy_threshold: float = 0.7
+    completeness_f1: float = metrics.COMPLETE_FROM
+    l0_limit: int = 64
 
     @property
     def bootstrap(self) -> dict[str, int]:
@@ -48,6 +52,8 @@ class Protocol:
             "match_split": "match",
             "score_split": "score",
             "active": "code > 0 in float32",
+            "sharding_encoder_below": metrics.SHARDED_ENCODER_BELOW,
+            "sharding_jaccard_below": metrics.SHARDED_JACCARD_BELOW,
             "interval": "percentile bootstrap, 95 %",
             "interval_over": {
                 "match_score": "images",
@@ -57,6 +63,13 @@ class Protocol:
                 "dead_fraction": "latents",
                 "redundant_fraction": "alive latents",
                 "enrichment_q1": "alive latents, within quartile",
+                "within_quartile_share": "alive latents, within quartile",
+                "complete_fraction": "images",
+                "within_limit": "images",
+                "quartile_mass": "images",
+                "top10_share": "images",
+                "gini": "alive latents",
+                "angles": "alive latents",
             },
         }
 
@@ -72,6 +85,7 @@ class Labels:
             are empty then.
         added, removed: concept index or None, one a pair.
         pair_ids: one a pair.
+        match_ids, score_ids: one an image; chance is drawn in their order where they are given.
     """
 
     concepts: tuple[str, ...]
@@ -81,6 +95,13 @@ class Labels:
     added: Sequence[int | None] = ()
     removed: Sequence[int | None] = ()
     pair_ids: Sequence[str] = ()
+    match_ids: Sequence[str] = ()
+    score_ids: Sequence[str] = ()
+
+    def order(self, part: str) -> np.ndarray | None:
+        """Rows of a part sorted by name; None where they have no names."""
+        names = {"match": self.match_ids, "score": self.score_ids}.get(part, self.pair_ids)
+        return np.argsort(np.array(names), kind="stable") if len(names) else None
 
     def __post_init__(self) -> None:
         for name, rows in (("match", self.match), ("score", self.score)):

@@ -2,6 +2,7 @@
 
 import platform
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
@@ -117,6 +118,14 @@ def environment() -> dict[str, Any]:
         "python": platform.python_version(),
         "platform": f"{platform.system()}-{platform.machine()}",
         "packages": {name: found for name in _PACKAGES if (found := _version(name))},
+    }
+
+
+def timing(started: float) -> dict[str, Any]:
+    """How long since ``started`` (``time.time()``), and when that was."""
+    return {
+        "seconds": round(time.time() - started, 3),
+        "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
     }
 
 

@@ -3,23 +3,26 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmark.codes import read_arrays
-from benchmark.datasets import Dataset, load_dataset
+from benchmark.datasets import Activations, Dataset, load_dataset
 from benchmark.encoders import Encoder, load_encoder
 from benchmark.errors import UserError
 from benchmark.features import Features, Progress, embed
 from benchmark.measure import Labels, Protocol
 from benchmark.names import ID, slug
-from benchmark.saes import Sae, load_sae
+from benchmark.saes import Sae
 from benchmark.scoring import Source, result_record, score_codes, score_sae
 
-DEFAULT_ENCODERS = {"synavatars": "efficientnet-lite0"}
+DEFAULT_ENCODER = "efficientnet-lite0"
+
+NO_ENCODER = "none"
+"""What a record names where the dataset holds activations."""
 
 ShowProgress = Callable[[Progress], None]
 
@@ -27,15 +30,23 @@ ShowProgress = Callable[[Progress], None]
 def labels_of(dataset: Dataset) -> Labels:
     """Annotations of both splits, and what the pairs change."""
     match, score = (dataset.annotations[dataset.split(part)] for part in ("match", "score"))
+    match_ids, score_ids = (
+        [dataset.ids[row] for row in dataset.split(part)] for part in ("match", "score")
+    )
+    labels = Labels(dataset.concepts, match, score, match_ids=match_ids, score_ids=score_ids)
     pairs = dataset.pairs
     if pairs is None:
-        return Labels(dataset.concepts, match, score)
-    return Labels(
-        dataset.concepts, match, score, pairs.present, pairs.added, pairs.removed, pairs.ids
+        return labels
+    return replace(
+        labels,
+        present=pairs.present,
+        added=pairs.added,
+        removed=pairs.removed,
+        pair_ids=pairs.ids,
     )
 
 
-def parts_of(features: Features, dataset: Dataset) -> dict[str, np.ndarray]:
+def parts_of(features: Features | Activations, dataset: Dataset) -> dict[str, np.ndarray]:
     """Features by part: ``match``, ``score``, and ``base``, ``edited`` where there are pairs."""
     parts = {part: np.asarray(features.images)[dataset.split(part)] for part in ("match", "score")}
     if dataset.pairs is not None:
@@ -59,33 +70,62 @@ def source_of(dataset: Dataset, features: Features) -> Source:
 
 def submission_of(sae: Sae, path: Path, identifier: str | None = None) -> dict[str, Any]:
     """Who an SAE is, from its file: id, name, architecture, sizes, seed, hash of its weights."""
-    chosen = identifier or slug(path.resolve().name if path.is_dir() else path.resolve().stem)
-    if not ID.fullmatch(chosen):
-        raise UserError(
-            f"id {chosen!r}: expected lower-case letters, digits and dashes, at most 63, "
-            "beginning with a letter or digit; choose one with --id"
-        )
+    place = path.resolve()
     found: dict[str, Any] = {
-        "id": chosen,
-        "name": path.resolve().name,
+        "id": _identifier(identifier, place.stem if path.is_file() else place.name),
+        "name": shown_name(place.name),
         "architecture": sae.architecture,
         "d_in": sae.d_in,
         "d_sae": sae.d_sae,
         "weights_sha256": weights_sha256(sae),
     }
     training = sae.metadata.get("training")
-    if isinstance(training, Mapping) and isinstance(training.get("seed"), int):
-        found["seed"] = training["seed"]
+    seed = training.get("seed") if isinstance(training, Mapping) else None
+    if type(seed) is int and 0 <= seed < 2**53:
+        found["seed"] = seed
     return found
 
 
+def _identifier(given: str | None, name: str) -> str:
+    chosen = slug(name) if given is None else given
+    if not ID.fullmatch(chosen):
+        raise UserError(
+            f"id {chosen!r}: expected lower-case letters, digits and dashes, at most 63, "
+            "beginning with a letter or digit; choose one with --id"
+        )
+    return chosen
+
+
+def shown_name(name: str) -> str:
+    """A file's name as text of at most 200 characters, whatever bytes it is made of."""
+    return name.encode("utf-8", "replace").decode()[:200]
+
+
+_DECISIVE = (
+    "encoder",
+    "encoder_bias",
+    "decoder",
+    "decoder_bias",
+    "pre_scale",
+    "code_scale",
+    "normalisation",
+    "subtract_decoder_bias",
+)
+
+
 def weights_sha256(sae: Sae) -> str:
-    """SHA-256 over the tensors every SAE has, whatever file they came from."""
+    """SHA-256 over all that decides an SAE's codes, whatever file it came from."""
     digest = hashlib.sha256()
-    for name in ("encoder", "encoder_bias", "decoder", "decoder_bias"):
-        tensor = np.ascontiguousarray(getattr(sae, name), "<f4")
-        digest.update(f"{name}{tensor.shape}".encode())
-        digest.update(tensor.tobytes())
+    rule = {"activation": type(sae.activation).__name__}
+    rule |= {f"activation.{name}": value for name, value in vars(sae.activation).items()}
+    parts = {name: getattr(sae, name) for name in _DECISIVE}
+    for name, value in {**parts, **rule}.items():
+        if value is None or isinstance(value, str | int):
+            digest.update(f"{name}={value};".encode())
+            continue
+        tensor = np.ascontiguousarray(value, "<f4")
+        digest.update(f"{name}{tensor.shape};".encode())
+        digest.update(tensor.data)
     return digest.hexdigest()
 
 
@@ -122,13 +162,12 @@ def prepare(
     )
 
 
-def encoder_for(dataset: str, encoder: str | None) -> str:
-    """The encoder asked for, else the one the dataset is scored with by default."""
-    if encoder:
-        return encoder
-    if dataset in DEFAULT_ENCODERS:
-        return DEFAULT_ENCODERS[dataset]
-    return "efficientnet-lite0"
+def prepare_activations(dataset: Dataset) -> Prepared:
+    """A dataset of activations, which are its features as they are."""
+    if dataset.activations is None:
+        raise ValueError(f"dataset {dataset.name} holds pictures; prepare it with an encoder")
+    source = Source(dataset_json(dataset), _unknown_encoder(NO_ENCODER))
+    return Prepared(dataset, parts_of(dataset.activations, dataset), labels_of(dataset), source)
 
 
 def prepare_by_name(
@@ -139,8 +178,14 @@ def prepare_by_name(
 ) -> Prepared:
     """Dataset and features by name, or features from a file made for this dataset."""
     data = load_dataset(dataset)
+    if data.activations is not None:
+        if encoder not in (None, NO_ENCODER) or features_file is not None:
+            raise UserError(
+                f"dataset {data.name} holds activations already; leave out --encoder and --features"
+            )
+        return prepare_activations(data)
     if features_file is None:
-        return prepare(data, load_encoder(encoder_for(dataset, encoder)), progress=progress)
+        return prepare(data, load_encoder(encoder or DEFAULT_ENCODER), progress=progress)
     parts = _parts(features_file, data)
     dense = {
         part: value.toarray() if hasattr(value, "toarray") else value
@@ -185,6 +230,7 @@ def score_prepared(
 
 
 def score_path(
+    sae: Sae,
     path: Path,
     *,
     dataset: str,
@@ -193,8 +239,7 @@ def score_path(
     identifier: str | None = None,
     progress: ShowProgress | None = None,
 ) -> dict[str, Any]:
-    """The result record of an SAE folder or file on a dataset."""
-    sae = load_sae(path)
+    """The result record of an SAE on a dataset; ``path``, where it is from, names it."""
     submission = submission_of(sae, path, identifier)
     prepared = prepare_by_name(dataset, encoder, features_file, progress)
     return score_prepared(sae, submission, prepared)
@@ -210,8 +255,8 @@ def score_codes_file(
     labels, protocol = labels_of(data), Protocol()
     scored = score_codes(codes, labels, protocol)
     submission = {
-        "id": identifier or slug(path.stem),
-        "name": path.stem,
+        "id": _identifier(identifier, path.stem),
+        "name": shown_name(path.stem),
         "architecture": "unknown",
         "d_in": None,
         "d_sae": codes["match"].shape[1],

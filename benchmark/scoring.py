@@ -1,6 +1,5 @@
 """Score one SAE against its baselines and write the result record."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmark import metrics
+from benchmark.card import report_card
 from benchmark.measure import (
     PARTS,
     Labels,
@@ -19,7 +19,7 @@ from benchmark.measure import (
     measure_sae,
 )
 from benchmark.metrics import Score
-from benchmark.records import environment, pair_examples, per_concept_rows, score_json
+from benchmark.records import environment, pair_examples, per_concept_rows, score_json, timing
 from benchmark.saes.baselines import random_codes, untrained_twin
 from benchmark.saes.sae import Sae
 
@@ -51,12 +51,13 @@ class Source:
 
 @dataclass(frozen=True)
 class Scored:
-    """An SAE, its untrained twins and its random codes, measured alike."""
+    """An SAE, its untrained twins and its random codes, measured alike; its report card."""
 
     own: Measurement
     twins: tuple[Measurement, ...]
     random: tuple[Measurement, ...]
     codes: Mapping[str, sp.csr_array] = field(repr=False)
+    card: Mapping[str, Any] | None = field(default=None, repr=False)
 
     def twin_score(self, name: str) -> Score:
         """A score averaged over the untrained twins, inside each resample."""
@@ -89,7 +90,8 @@ def score_sae(
         )
         for seed in protocol.twin_seeds
     )
-    return Scored(own, twins, _random(codes, labels, protocol), codes)
+    card = report_card(sae, features["score"], codes["score"], labels, own, protocol)
+    return Scored(own, twins, _random(codes, labels, protocol), codes, card)
 
 
 def score_codes(codes: Mapping[str, sp.csr_array], labels: Labels, protocol: Protocol) -> Scored:
@@ -101,16 +103,22 @@ def score_codes(codes: Mapping[str, sp.csr_array], labels: Labels, protocol: Pro
 def _random(
     codes: Mapping[str, sp.csr_array], labels: Labels, protocol: Protocol
 ) -> tuple[Measurement, ...]:
-    measured = []
-    for seed in protocol.twin_seeds:
-        # every part gets its own draw: base and edited must not be permuted alike
-        shuffled = {
-            part: random_codes(codes[part], seed=len(PARTS) * seed + i)
-            for i, part in enumerate(PARTS)
-            if part in codes
-        }
-        measured.append(measure_codes(shuffled, labels, protocol))
-    return tuple(measured)
+    return tuple(
+        measure_codes(shuffled_codes(codes, seed, labels), labels, protocol)
+        for seed in protocol.twin_seeds
+    )
+
+
+def shuffled_codes(
+    codes: Mapping[str, sp.csr_array], seed: int, labels: Labels
+) -> dict[str, sp.csr_array]:
+    """Random codes of every part: each latent keeps its codes, on rows of chance."""
+    # every part gets its own draw: base and edited must not be permuted alike
+    return {
+        part: random_codes(codes[part], seed=len(PARTS) * seed + i, order=labels.order(part))
+        for i, part in enumerate(PARTS)
+        if part in codes
+    }
 
 
 def result_record(
@@ -153,10 +161,7 @@ def result_record(
         "per_concept": per_concept_rows(own, labels, scored.codes),
         "pair_examples": pair_examples(own, labels, scored.codes),
         "environment": environment(),
-        "timing": {
-            "seconds": round(time.time() - started, 3),
-            "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
-        },
+        "timing": timing(started),
     }
     if source.pairs_dataset is not None:
         record["pairs_dataset"] = dict(source.pairs_dataset)
@@ -166,6 +171,8 @@ def result_record(
             "quartile_mass": [score_json(s) for s in own.details["dominance"]["quartile_mass"]],
         }
         record["redundancy"] = own.details["redundancy"]
+    if scored.card is not None:
+        record["card"] = dict(scored.card)
     return record
 
 

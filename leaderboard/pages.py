@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from leaderboard.boards import Board, Entry
+from leaderboard.cards import CardView, card_view
 from leaderboard.definitions import COLUMN, COLUMNS, Column
 from leaderboard.examples import Example, latents, pick_examples
 from leaderboard.numbers import MINUS, Number, fixed, number, pad, plain
@@ -66,6 +67,7 @@ class Measurement:
     worst: tuple[Example, ...]
     pictures_note: str | None
     dominance: Markup | None
+    card: CardView | None
     record_sha256: str
     citation: str
     commands: tuple[str, ...]
@@ -108,6 +110,7 @@ def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
         worst=worst,
         pictures_note=note if best else None,
         dominance=_bars(key, mass),
+        card=card_view(record),
         record_sha256=digest,
         citation=_citation(board, record, digest),
         commands=_commands(record),
@@ -194,6 +197,8 @@ def _citation(board: Board, record: Record, digest: str) -> str:
 
 def _commands(record: Record) -> tuple[str, ...]:
     document = record.document
+    if document["encoder"]["weights_sha256"] is None:
+        return ()  # features or codes came from a file that only its maker has
     dataset = ["--dataset", document["dataset"]["name"]]
     if pairs := document.get("pairs_dataset"):
         dataset += ["--pairs", pairs["name"]]

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 SHOWABLE = frozenset({"synavatars"})
 """Datasets whose licence (CC0) lets anyone publish their images."""
 
+WITHOUT_PICTURES = frozenset({"planted"})
+"""Datasets of activations."""
+
 _LARGEST = 224
 
 
@@ -40,6 +43,8 @@ class Pictures:
 
     def why_not(self, source: Mapping[str, Any]) -> str | None:
         """Why the pairs of the record's ``source`` dataset are not shown; None where they are."""
+        if source["name"].partition(":")[0] in WITHOUT_PICTURES:
+            return "This dataset holds activations, not pictures."
         if source["name"] not in SHOWABLE:
             return (
                 "Pictures are shown only of datasets whose licence is known to allow it, "

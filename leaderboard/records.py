@@ -111,6 +111,28 @@ class Gate:
     rows: tuple[GateRow, ...]
 
 
+@dataclass(frozen=True)
+class SanityRow:
+    """One metric of the sanity check; ``values`` by configuration, each by kind."""
+
+    metric: str
+    own: bool
+    means: Mapping[str, Score]
+    passed: bool
+    values: tuple[Mapping[str, float | None], ...]
+
+
+@dataclass(frozen=True)
+class Sanity:
+    """The sanity check: which metrics tell trained SAEs from untrained twins and from chance."""
+
+    document: Mapping[str, Any]
+    rows: tuple[SanityRow, ...]
+
+
+SANITY_KINDS = ("trained", "untrained", "random_codes")
+
+
 def load_records(folder: Path) -> tuple[Record, ...]:
     """All records in ``folder`` and below, ordered by SAE id, then by content.
 
@@ -143,6 +165,29 @@ def load_gate(path: Path) -> Gate:
         for row in document["rows"]
     )
     return Gate(d_sae=document["d_sae"], passed=document["passed"], rows=rows)
+
+
+def load_sanity(path: Path) -> Sanity:
+    """The sanity file; ``UserError`` where it is absent or breaks its schema."""
+    document = _read(path, "sanity")
+    expected = len(document["configurations"])
+    for row in document["rows"]:
+        if len(row["values"]) != expected:
+            raise UserError(
+                f"{path}: {row['metric']} has {len(row['values'])} values for {expected} "
+                "configurations; write the file again with: assay sanity"
+            )
+    rows = tuple(
+        SanityRow(
+            metric=row["metric"],
+            own=row["own"],
+            means={kind: Score.read(row[kind]) for kind in SANITY_KINDS},
+            passed=row["passed"],
+            values=tuple(row["values"]),
+        )
+        for row in document["rows"]
+    )
+    return Sanity(document, rows)
 
 
 def canonical(document: Mapping[str, Any]) -> str:

@@ -13,13 +13,15 @@ from markupsafe import Markup
 from benchmark import __version__
 from benchmark.errors import UserError
 from benchmark.files import replacing_dir
+from leaderboard.across import published_deficit
 from leaderboard.boards import Board, make_boards
 from leaderboard.definitions import COLUMN, COLUMNS, GROUPS, SOURCES
 from leaderboard.numbers import visible
 from leaderboard.pages import Measurement, measure
 from leaderboard.pictures import Pictures
 from leaderboard.plots.svg import architecture_label
-from leaderboard.records import Gate, Record, load_gate, load_records
+from leaderboard.records import Gate, Record, Sanity, load_gate, load_records, load_sanity
+from leaderboard.sanity import sanity_view
 from leaderboard.views import BoardView, gate_view, view_board
 
 if TYPE_CHECKING:
@@ -37,22 +39,29 @@ class _Site:
 
 
 def build_site(
-    results: Path, out: Path, *, dataset: "Dataset | None" = None, gate: Path | None = None
+    results: Path,
+    out: Path,
+    *,
+    dataset: "Dataset | None" = None,
+    gate: Path | None = None,
+    sanity: Path | None = None,
 ) -> Path:
     """Write the whole site to ``out`` from the records in ``results``; returns its index page.
 
     ``dataset`` gives the pictures of edit pairs, where its licence and fingerprint allow it;
-    ``gate`` is the gate file of a demo run. The same input gives the same bytes. ``out`` is
-    replaced as a whole, and only if it is absent, empty or an earlier site. Raises ``UserError``
-    for a record or gate file that is absent or breaks its schema.
+    ``gate`` is the gate file of a demo run, ``sanity`` a file that `assay sanity` wrote. The same
+    input gives the same bytes. ``out`` is replaced as a whole, and only if it is absent, empty or
+    an earlier site. Raises ``UserError`` for a record, gate or sanity file that is absent or
+    breaks its schema.
     """
     results, out = Path(results), Path(out)
     _check_out(results, out)
     records = load_records(results)
     boards = make_boards(records)
     loaded_gate = load_gate(Path(gate)) if gate is not None else None
+    loaded_sanity = load_sanity(Path(sanity)) if sanity is not None else None
     with replacing_dir(out) as folder:
-        _write(folder, records, boards, dataset, loaded_gate)
+        _write(folder, records, boards, dataset, loaded_gate, loaded_sanity)
     return out / "index.html"
 
 
@@ -80,6 +89,7 @@ def _write(
     boards: Sequence[Board],
     dataset: "Dataset | None",
     gate: Gate | None,
+    sanity: Sanity | None,
 ) -> None:
     environment = make_environment()
     environment.globals["site"] = _Site(__version__, len(records))
@@ -95,9 +105,10 @@ def _write(
         (folder / path).write_bytes(html.encode())
 
     views: list[BoardView] = [view_board(board) for board in boards]
-    page("index.html", "index.html.j2", boards=views, gate=gate_view(gate))
+    checks = {"gate": gate_view(gate), "sanity": sanity_view(sanity)}
+    page("index.html", "index.html.j2", boards=views, **checks)
     page("metrics.html", "metrics.html.j2", groups=GROUPS, sources=list(SOURCES.values()))
-    page("methods.html", "methods.html.j2", boards=views)
+    page("methods.html", "methods.html.j2", boards=views, deficit=published_deficit())
     for sae, measurements in _by_sae(boards, pictures).items():
         for measurement in measurements:
             text = measurement.record.text.encode()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from leaderboard.across import AcrossView, across_view
 from leaderboard.boards import HEADLINE, Board, Entry
 from leaderboard.definitions import COLUMNS
 from leaderboard.numbers import Number, pad
@@ -47,6 +48,7 @@ class BoardView:
     wide: Markup | None
     narrow: Markup | None
     sweeps: tuple[Sweep, ...]
+    across: AcrossView | None
     architectures: tuple[str, ...]
     sizes: tuple[int, ...]
 
@@ -97,6 +99,7 @@ def view_board(board: Board) -> BoardView:
         wide=scatter(f"scatter-{board.slug}", records, WIDE),
         narrow=scatter(f"scatter-narrow-{board.slug}", records, NARROW),
         sweeps=tuple(sweep for sweep in sweeps if sweep.panels),
+        across=across_view(board),
         architectures=tuple(sorted({r.architecture for r in records}, key=architecture_label)),
         sizes=tuple(sorted({record.d_sae for record in records})),
     )

@@ -170,8 +170,37 @@ def test_training_by_command(home, avatars, tmp_path):
     assert (tmp_path / "sae" / "sae.safetensors").is_file()
 
 
+def _codes_file(sae, out, home):
+    """Codes of a demo SAE as a file, made once."""
+    from benchmark.codes import write_arrays
+    from benchmark.datasets import load_dataset
+    from benchmark.runs import prepare_by_name
+    from benchmark.saes import load_sae
+
+    path = out / "codes.safetensors"
+    if not path.exists():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ASSAY_HOME", str(home))
+            prepared = prepare_by_name("synavatars", None, None)
+            fingerprint = load_dataset("synavatars").fingerprint
+        codes = {part: load_sae(sae).encode(x) for part, x in prepared.features.items()}
+        write_arrays(path, codes, {"fingerprint": fingerprint})
+    return path
+
+
 WRONG = [
     (("score",), "give an SAE folder or file"),
+    (("scores",), "No such command 'scores'; see: assay --help"),
+    (("score", "--nope"), "see: assay score --help"),
+    (("embed", "--dataset", "synavatars", "--workers", "0"), "'--workers'"),
+    (("demo", "--workers", "0"), "'--workers'"),
+    (("demo", "--out", "{tmp}/file"), "{tmp}/file is a file; expected a folder"),
+    (("score", "{sae}", "--out", "{tmp}"), "{tmp}: is a folder"),
+    (("score", "{sae}", "--out", "/dev/null"), "/dev/null: is no ordinary file"),
+    (("score", "--codes", "{codes}", "--id", "BAD ID"), "expected lower-case letters"),
+    (("train", "--out", "{tmp}/x", "--seed", "9" * 23), "seed is 999"),
+    (("train", "--out", "{tmp}/x", "--arch", "relu", "--sparsity", "nan"), "sparsity is nan"),
+    (("train", "--out", "{sae}", "--epochs", "1"), "trained with other settings"),
     (("score", "nowhere"), "nowhere: no such file or folder"),
     (("score", "{sae}", "--dataset", "cifar"), "cifar"),
     (("score", "{sae}", "--encoder", "resnet"), "known: efficientnet-lite0"),
@@ -188,6 +217,7 @@ WRONG = [
 def test_wrong_use_is_one_line_and_exit_code_2(run, home, tmp_path, arguments, message):
     (tmp_path / "file").write_text("x")
     names = {"sae": run[0] / "saes" / "demo-topk-32-s0", "tmp": tmp_path}
+    names["codes"] = _codes_file(names["sae"], run[0], home)
     done = assay(home, *(argument.format(**names) for argument in arguments))
     assert done.returncode == 2, done.stderr
     lines = [line for line in done.stderr.splitlines() if line]

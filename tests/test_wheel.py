@@ -18,6 +18,8 @@ import benchmark, generation, leaderboard, schemas
 
 assert not Path(benchmark.__file__).is_relative_to(sys.argv[1]), benchmark.__file__
 from benchmark.metrics import match_concepts, match_score
+from leaderboard.published import aiu
+assert aiu().redundancy
 from benchmark.saes import load_sae
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder

@@ -18,6 +18,8 @@ COMMANDS = {
     "embed": "benchmark.cli.embed",
     "train": "benchmark.cli.train",
     "score": "benchmark.cli.score",
+    "card": "benchmark.cli.card",
+    "sanity": "benchmark.cli.sanity",
     "site": "benchmark.cli.site",
 }
 
@@ -65,20 +67,38 @@ def main() -> None:
     # torch's threads spin while they wait; on a busy machine that costs more than it saves
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
-        app()
+        sys.exit(_run())
     except CheckFailed as error:
         _stop(str(error), 1)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, typer.Abort):
         _stop("stopped; run the same command again to go on", 130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
         _stop(f"{error.filename or 'file system'}: {error.strerror or error}", 2)
-    except ValueError as error:
-        if not _by_user(error):
+    except (ValueError, RuntimeError) as error:
+        if type(error).__name__ == "BrokenProcessPool":
+            _stop("a worker process was ended from outside (out of memory?); run again to go on", 1)
+        if not isinstance(error, ValueError) or not _by_user(error):
             raise
         _stop(str(error), 2)
+
+
+def _run() -> int:
+    """Run the command; wrong use is one line instead of the framework's box."""
+    try:
+        code = app(standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except Exception as error:
+        if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):
+            raise
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())
+            return 0
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "assay"
+        raise UserError(f"{error.format_message().rstrip('.')}; see: {command} --help") from None
 
 
 def _by_user(error: ValueError) -> bool:
@@ -89,5 +109,6 @@ def _by_user(error: ValueError) -> bool:
 
 
 def _stop(message: str, code: int) -> NoReturn:
-    print("error: " + " ".join(message.split()), file=sys.stderr)
+    line = "error: " + " ".join(message.split())
+    print(line.encode("utf-8", "replace").decode(), file=sys.stderr)
     sys.exit(code)

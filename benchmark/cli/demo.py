@@ -17,7 +17,8 @@ def demo(
         Path, typer.Option(help="Folder for saes/, results/, gate.json and site/.")
     ] = Path("assay-demo"),
     workers: Annotated[
-        int | None, typer.Option(help="Processes; one a core by default. Results do not change.")
+        int | None,
+        typer.Option(min=1, help="Processes; one a core by default. Results do not change."),
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the gate as JSON.")] = False,
 ) -> None:
@@ -46,10 +47,12 @@ def run_demo(
     from benchmark.cli.embed import shown_progress
     from benchmark.cli.show import progress_bar
     from benchmark.encoders import load_encoder
-    from benchmark.runs import encoder_for, prepare
+    from benchmark.files import check_target
+    from benchmark.runs import DEFAULT_ENCODER, prepare
     from leaderboard import build_site
 
-    encoder = encoder_for("synavatars", None)
+    check_target(out / "gate.json")
+    encoder = DEFAULT_ENCODER
     data = _dataset(dataset, workers)
     with shown_progress("embedding") as update:
         prepare(data, load_encoder(encoder), progress=update)

@@ -18,6 +18,15 @@ NAMES = {
     "l0": "L0",
     "dead_fraction": "dead latents",
 }
+CHECKED = {
+    "match_score": "MATCHScore, held-out",
+    "match_score_in_sample": "MATCHScore, in-sample",
+    "match_score_one_to_one": "MATCHScore, one-to-one",
+    "tapa_score": "TAPAScore",
+    "fms": "FMS",
+    "ms": "MS",
+    "cknna": "CKNNA",
+}
 
 
 def print_json(document: Any) -> None:

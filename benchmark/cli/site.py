@@ -32,16 +32,22 @@ def build(
         Path | None,
         typer.Option(help="Gate file; gate.json beside the results folder by default."),
     ] = None,
+    sanity: Annotated[
+        Path | None,
+        typer.Option(help="Sanity file; sanity.json beside the results folder by default."),
+    ] = None,
 ) -> None:
     """Render the leaderboard from result records."""
     from benchmark.datasets import load_dataset
     from leaderboard import build_site
 
-    beside = results.resolve().parent / "gate.json"
-    if gate is None and beside.is_file():
-        gate = beside
+    beside = results.resolve().parent
+    if gate is None and (beside / "gate.json").is_file():
+        gate = beside / "gate.json"
+    if sanity is None and (beside / "sanity.json").is_file():
+        sanity = beside / "sanity.json"
     data = load_dataset(dataset) if dataset is not None else None
-    index = build_site(results, out, dataset=data, gate=gate)
+    index = build_site(results, out, dataset=data, gate=gate, sanity=sanity)
     if data is None:
         typer.echo("no --dataset given: the pages show numbers without pictures", err=True)
     typer.echo(str(index))

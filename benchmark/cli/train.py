@@ -28,6 +28,9 @@ def train(
         float | None, typer.Option(help="Weight of the sparsity penalty (not the TopK family).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same file.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace an SAE trained with other settings.")
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print what was written as JSON.")] = False,
 ) -> None:
     """Train a reference SAE on the match split, by the paper's recipe."""
@@ -50,7 +53,9 @@ def train(
     with shown_progress("embedding") as update:
         prepared = prepare_by_name(dataset, encoder, None, update)
     with progress_bar(f"training {arch} {dict_size}") as update:
-        train_to_folder(out, recipe, prepared.features["match"], prepared.origin, update)
+        train_to_folder(
+            out, recipe, prepared.features["match"], prepared.origin, update, overwrite=overwrite
+        )
     if json_:
         print_json({"sae": str(out), "recipe": recipe.as_dict()})
     else:

@@ -74,6 +74,20 @@ class PairSequence(Sequence[Pair]):
 
 
 @dataclass(frozen=True, eq=False)
+class Activations:
+    """What a dataset of activations holds in place of pictures.
+
+    Attributes:
+        images: float32 (N, D), row i annotated by ``annotations[i]``.
+        base, edited: float32 (P, D), both sides of the pairs.
+    """
+
+    images: np.ndarray
+    base: np.ndarray
+    edited: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """N annotated pictures with A concepts, their splits, and edit pairs where there are any.
 
@@ -86,6 +100,7 @@ class Dataset:
         images: N pictures, row i annotated by ``annotations[i]``.
         splits: rows of each split, int64.
         pairs: P edit pairs, or None.
+        activations: for a dataset of activations, which needs no encoder and has no pictures.
     """
 
     name: str
@@ -97,6 +112,7 @@ class Dataset:
     images: ImageSequence = field(repr=False)
     splits: Mapping[str, np.ndarray] = field(repr=False)
     pairs: PairSequence | None = field(default=None, repr=False)
+    activations: Activations | None = field(default=None, repr=False)
 
     def split(self, name: str) -> np.ndarray:
         """Row numbers of a split (int64), ``"match"`` or ``"score"``; ``UserError`` if unknown."""

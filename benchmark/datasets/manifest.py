@@ -76,6 +76,10 @@ def _text(document: dict[str, Any], key: str, path: Path, where: str = "") -> st
     value = document.get(key)
     if not isinstance(value, str) or not value:
         raise UserError(f"{path}: {where}{key} must be a non-empty string, found {value!r}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{path}: {where}{key} is not valid Unicode: {value!r}") from None
     return value
 
 

@@ -13,6 +13,7 @@ from benchmark.registry import Registry
 DATASETS = Registry(
     "dataset",
     {
+        "planted": "benchmark.datasets.planted:SOURCE",
         "synavatars": "benchmark.datasets.synavatars:SOURCE",
     },
 )
@@ -27,7 +28,8 @@ def load_dataset(
     """Open a dataset without decoding a picture.
 
     Args:
-        name: a registered name, or the path of a dataset folder.
+        name: a registered name, for some datasets with options (``planted:noise=0``), or the path
+            of a dataset folder.
         root: where to look for a named dataset: its folder, or the folder that holds it.
             By default ``benchmark.files.home() / "datasets"``.
         revision: the version asked for; another one on disk is an error.
@@ -48,6 +50,12 @@ def _open(name: str, root: Path | None) -> Dataset:
     if name in DATASETS:
         source: Source = DATASETS.load(name)
         return source.load(root)
+    registered, colon, options = name.partition(":")
+    if colon and registered in DATASETS:
+        source = DATASETS.load(registered)
+        if source.options is None:
+            raise UserError(f"dataset {registered} takes no options, found {name!r}")
+        return source.options(options)
     if Path(name).is_dir():
         from benchmark.datasets.parquet import open_folder
 

@@ -20,6 +20,7 @@ class Source:
         citation: how to cite it, in one sentence.
         load: opens it from a root, or from its usual place for None.
         fetch: gets it to its usual place or says how to; returns one line for the user.
+        options: opens it with what stands after a colon in its name; None where it takes nothing.
     """
 
     name: str
@@ -28,3 +29,4 @@ class Source:
     citation: str
     load: Callable[[Path | None], Dataset]
     fetch: Callable[[], str]
+    options: Callable[[str], Dataset] | None = None

@@ -12,6 +12,8 @@ IntArray: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Codes: TypeAlias = Any
 """Codes (N, d): a number or boolean array, a scipy sparse matrix or array, or a torch tensor."""
 
+_CHECKED_ROWS = 1 << 13
+
 
 class InputError(ValueError):
     """Input that no score can be computed from; one line says what is wrong and where."""
@@ -145,3 +147,35 @@ def annotations(concepts: Any, rows: int | None = None, name: str = "concepts") 
             f"{name}: row {row}, concept {column} is {array[row, column]}; expected 0 or 1"
         )
     return array.astype(bool)
+
+
+def embeddings_checked(
+    embeddings: Any, rows: int, name: str = "embeddings", *, directed: bool = True
+) -> np.ndarray:
+    """Checked embeddings (N, D), as they are, looked through in chunks.
+
+    Args:
+        rows: N, the number of rows of the codes.
+        directed: refuse a row of norm 0, which has no direction.
+
+    Raises:
+        InputError: not two-dimensional, not numbers, not ``rows`` rows, a row that is not finite.
+    """
+    array = _to_numpy(embeddings, name)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name}: expected numbers, found dtype {array.dtype}")
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise InputError(f"{name}: expected shape (rows, features), found {array.shape}")
+    if len(array) != rows:
+        raise InputError(f"{name}: has {len(array)} rows but the latents have {rows}")
+    for start in range(0, rows, _CHECKED_ROWS):
+        part = array[start : start + _CHECKED_ROWS]
+        bad = np.flatnonzero(~np.isfinite(part).all(axis=1))
+        if bad.size:
+            raise InputError(f"{name}: row {start + bad[0]} holds a value that is not finite")
+        still = np.flatnonzero(~part.any(axis=1))
+        if directed and still.size:
+            raise InputError(
+                f"{name}: row {start + still[0]} is zero throughout; a cosine needs a direction"
+            )
+    return array

@@ -114,18 +114,27 @@ class Concentration:
 
 def concentration(codes: Codes, top: int = 10) -> Concentration:
     """Concentration of activity on the latents that fire most often (ties: lower index first)."""
+    held, busy = frequent_shares(codes, top)
+    if not busy.any():
+        return Concentration(None, None, None)
+    return Concentration(
+        float(np.median(held[busy])),
+        float(np.quantile(held[busy], 0.9)),
+        _gini(dominance(codes)[alive(codes)]),
+    )
+
+
+def frequent_shares(codes: Codes, top: int = 10) -> tuple[FloatArray, BoolArray]:
+    """Share of each row's activity held by the latents that fire most often; rows with activity.
+
+    Returns:
+        float64 (N,) in [0, 1], 0 for a row without activity, and bool (N,).
+    """
     share = shares(codes)
     rate = np.diff(share.tocsc().indptr) if share.nnz else np.zeros(share.shape[1])
     frequent = np.argsort(-rate, kind="stable")[:top]
     busy = np.asarray(share.sum(axis=1)).ravel() > 0
-    if not busy.any():
-        return Concentration(None, None, None)
-    held = np.asarray(share[:, frequent].sum(axis=1)).ravel()[busy]
-    return Concentration(
-        float(np.median(held)),
-        float(np.quantile(held, 0.9)),
-        _gini(dominance(codes)[alive(codes)]),
-    )
+    return np.asarray(share[:, frequent].sum(axis=1)).ravel(), busy
 
 
 def _gini(values: FloatArray) -> float:

@@ -1,6 +1,6 @@
 """MATCHScore: how well coalitions of latents predict the concepts, §1.2."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -54,6 +54,18 @@ def match_score(
 
     Source: "Evaluating the Interpretability of Sparse Autoencoders with Concept Annotations".
     """
+    predicted, present, keep, reasons = judged(latents, concepts, coalitions)
+    return mean_f1(predicted, present, keep, reasons, resamples, seed)
+
+
+def judged(
+    latents: Codes, concepts: BoolArray, coalitions: "Matching | Sequence[Coalition]"
+) -> tuple[BoolArray, BoolArray, BoolArray, dict[str, int]]:
+    """What coalitions predict beside what is there, and which concepts that judges.
+
+    Returns:
+        predicted and present, bool (N, A); applicable concepts, bool (A,); why others are not.
+    """
     values = codes_float32(latents)
     present = annotations(concepts, values.shape[0])
     members = check_coalitions(
@@ -68,39 +80,65 @@ def match_score(
     matched = np.array([coalition is not None for coalition in members], bool)
     found = present.any(axis=0)
     keep = matched & found
-    f1 = np.where(keep, joint_f1(predicted, present), np.nan)
     reasons = {
         "no positives in the matching split": int((~matched).sum()),
         "no positives in the scored split": int((matched & ~found).sum()),
     }
-    if not keep.any():
-        return _with_f1(make_score(None, 0, None, reasons), f1)
-    samples = _resampled_means(predicted[:, keep], present[:, keep], resamples, seed)
-    score = make_score(float(np.mean(f1[keep])), int(keep.sum()), samples, reasons)
-    return _with_f1(score, f1)
+    return predicted, present, keep, reasons
 
 
-def _with_f1(score: Score, f1: FloatArray) -> MatchScore:
+def mean_f1(
+    predicted: BoolArray,
+    present: BoolArray,
+    keep: BoolArray,
+    reasons: Mapping[str, int],
+    resamples: int,
+    seed: int,
+) -> MatchScore:
+    """Mean F_1 of predictions (N, A) over the concepts kept, with its interval over rows.
+
+    Args:
+        predicted, present: bool (N, A).
+        keep: bool (A,), concepts with positives that are scored.
+        reasons: why the others are not.
+        resamples, seed: as ``match_score``.
+    """
+    f1 = np.where(keep, joint_f1(predicted, present), np.nan)
+    score = make_score(None, 0, None, reasons)
+    if keep.any():
+        samples = _resampled_means(predicted[:, keep], present[:, keep], resamples, seed)
+        score = make_score(float(np.mean(f1[keep])), int(keep.sum()), samples, reasons)
     return MatchScore(score.value, score.ci95, score.n, score.not_applicable, score.samples, f1=f1)
 
 
 def _resampled_means(
     predicted: BoolArray, present: BoolArray, resamples: int, seed: int
 ) -> FloatArray:
+    means = replicates(resamples)
+    for rows, f1, there in resampled_f1(predicted, present, resamples, seed):
+        total = there.sum(axis=1)
+        summed = (f1 * there).sum(axis=1)
+        means[rows] = np.divide(summed, total, out=np.full(len(total), np.nan), where=total > 0)
+    return means
+
+
+def resampled_f1(
+    predicted: BoolArray, present: BoolArray, resamples: int, seed: int
+) -> Iterator[tuple[slice, FloatArray, BoolArray]]:
+    """F_1 of every concept in resamples of the rows, block by block.
+
+    Yields:
+        (which resamples, float64 F_1 (block, A), bool (block, A): the concept has positives there).
+    """
     n, n_concepts = present.shape
     columns = np.concatenate([predicted & present, predicted, present], axis=1).astype(np.float32)
-    means = replicates(resamples)
     for rows, weights in resample_weights(n, resamples, seed):
         # float32 sums of 0/1 are exact up to 2^24 rows
         counts = (weights @ columns).astype(np.float64).reshape(-1, 3, n_concepts)
         hits, guessed, positives = counts[:, 0], counts[:, 1], counts[:, 2]
         size = guessed + positives
         f1 = np.divide(2 * hits, size, out=np.zeros_like(size), where=size > 0)
-        there = positives > 0
-        total = there.sum(axis=1)
-        summed = (f1 * there).sum(axis=1)
-        means[rows] = np.divide(summed, total, out=np.full(len(total), np.nan), where=total > 0)
-    return means
+        yield rows, f1, positives > 0
 
 
 def f1_by_size(latents: Codes, concepts: BoolArray, matching: Matching) -> FloatArray:

@@ -15,17 +15,15 @@ from benchmark.metrics.arrays import (
     active,
 )
 from benchmark.metrics.dominance import quartiles
-from benchmark.metrics.score import (
-    RESAMPLES,
-    Score,
-    make_score,
-    mean_score,
-    replicates,
-    resample_weights,
-)
 
 MAX_PAIRS = 1_000_000
 """The strongest pairs that are listed; the count is exact whatever their number."""
+
+SHARDED_ENCODER_BELOW = 0.3
+"""Encoder cosine under which a redundant pair reads two directions."""
+
+SHARDED_JACCARD_BELOW = 0.1
+"""Overlap of activity under which a redundant pair fires on different rows."""
 
 _BLOCK = 4096
 _BORDER = 2e-5  # float32 products of unit vectors are nearer than this; closer calls use float64
@@ -125,34 +123,6 @@ def decoder_redundancy(
         quartile=quartile,
         applicable=applicable,
     )
-
-
-def redundant_fraction_score(
-    redundancy: Redundancy, *, resamples: int = RESAMPLES, seed: int = 0
-) -> Score:
-    """Share of applicable latents in a redundant pair, with its interval over latents."""
-    inside = (redundancy.endpoints > 0)[redundancy.applicable]
-    reasons = {"decoder row is zero": redundancy.zero_rows} if redundancy.zero_rows else None
-    return mean_score(inside, resamples=resamples, seed=seed, not_applicable=reasons)
-
-
-def enrichment_q1_score(
-    redundancy: Redundancy, *, resamples: int = RESAMPLES, seed: int = 0
-) -> Score:
-    """Q1 endpoint enrichment, at least 0, with its interval over latents within quartile."""
-    keep = redundancy.quartile > 0
-    if redundancy.enrichment_q1 is None:
-        return make_score(None, 0, None, {"no redundant pairs": int(keep.sum())})
-    ends, quartile = redundancy.endpoints[keep].astype(np.float64), redundancy.quartile[keep]
-    columns = np.stack([ends * (quartile == 1), ends], axis=1)
-    share = (quartile == 1).mean()
-    samples = replicates(resamples)
-    for rows, weights in resample_weights(len(ends), resamples, seed, quartile):
-        sums = weights.astype(np.float64) @ columns
-        ratio = np.full(len(sums), np.nan)
-        np.divide(sums[:, 0], sums[:, 1], out=ratio, where=sums[:, 1] > 0)
-        samples[rows] = ratio / share
-    return make_score(redundancy.enrichment_q1, int(keep.sum()), samples)
 
 
 def _matrix(values: np.ndarray, name: str) -> np.ndarray:
@@ -276,8 +246,6 @@ def _sharded(
     pairs: list[tuple[int, int, float]],
     rows: np.ndarray,
     on: sp.csc_array,
-    encoder_below: float = 0.3,
-    jaccard_below: float = 0.1,
 ) -> list[Sharded]:
     if not pairs:
         return []
@@ -287,13 +255,13 @@ def _sharded(
     i, j = i[applies], j[applies]
     strength = np.array([c for _, _, c in pairs])[applies]
     cosine = exact_cosine(rows, i, j)
-    apart = cosine < encoder_below
+    apart = cosine < SHARDED_ENCODER_BELOW
     i, j, strength, cosine = i[apart], j[apart], strength[apart], cosine[apart]
     overlap = _jaccard(on, i, j)
     return [
         Sharded((int(a), int(b)), float(c), float(e), float(o))
         for a, b, c, e, o in zip(i, j, strength, cosine, overlap, strict=True)
-        if o < jaccard_below
+        if o < SHARDED_JACCARD_BELOW
     ]
 
 

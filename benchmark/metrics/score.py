@@ -71,6 +71,13 @@ def difference(score: Score, baseline: Score) -> Score:
     return make_score(score.value - baseline.value, score.n, samples, score.not_applicable)
 
 
+def clearly_above(score: Score, baseline: Score) -> bool:
+    """Whether a score is above a baseline with intervals apart; False where either has none."""
+    if score.ci95 is None or baseline.ci95 is None:
+        return False
+    return score.ci95[0] > baseline.ci95[1]
+
+
 def average(scores: Sequence[Score]) -> Score:
     """Mean of scores (training seeds, twins), averaged inside each resample.
 

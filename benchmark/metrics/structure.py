@@ -31,6 +31,11 @@ def l0_median(codes: Codes) -> float:
     return float(np.median(row_l0(codes)))
 
 
+def l0_within(codes: Codes, limit: int, *, resamples: int = RESAMPLES, seed: int = 0) -> Score:
+    """Fraction of rows with at most ``limit`` active latents, in [0, 1], interval over rows."""
+    return mean_score(row_l0(codes) <= limit, resamples=resamples, seed=seed)
+
+
 def dead_fraction(codes: Codes, *, resamples: int = RESAMPLES, seed: int = 0) -> Score:
     """Fraction of latents active on no row, in [0, 1].
 

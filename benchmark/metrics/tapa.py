@@ -186,7 +186,7 @@ def _stay(states: PairStates, pairs: Pairs, present: BoolArray, resamples: int, 
     entries = counted.sum(axis=1)
     n = int(entries.sum())
     if n == 0:
-        return Score(None, None, 0, {"no present concept stays": len(rows)})
+        return Score(None, None, 0, {"no matched concept stays": len(rows)})
     samples = bootstrap_ratio(total, entries, resamples=resamples, seed=seed, strata=pairs.kind)
     return make_score(float(total.sum() / n), n, samples)
 

@@ -68,8 +68,9 @@ def threshold_for(sae: Sae, features: Any, wanted: int) -> float:
             f"a threshold for {wanted} active entries was asked for; expected 0 or more"
         )
     first_left_out = kth_largest(sae.iter_pre_activations(features), wanted + 1)
-    if first_left_out is None:
-        return float(np.finfo(np.float32).min)
+    if first_left_out is None:  # all are wanted: just below the smallest
+        lowest = min(float(part.min()) for part in sae.iter_pre_activations(features))
+        return float(np.nextafter(np.float32(lowest), np.float32(-np.inf)))
     below = float(np.nextafter(np.float32(first_left_out), np.float32(-np.inf)))
     counts = [
         sum(int((part > limit).sum()) for part in sae.iter_pre_activations(features))
@@ -92,7 +93,9 @@ def kth_largest(parts: Iterable[torch.Tensor], k: int) -> float | None:
     return float(torch.cat(held).topk(k, sorted=False).values.min())
 
 
-def random_codes(codes: sp.csr_array, *, seed: int) -> sp.csr_array:
+def random_codes(
+    codes: sp.csr_array, *, seed: int, order: np.ndarray | None = None
+) -> sp.csr_array:
     """Each latent's codes on rows of its own, drawn without regard to the image.
 
     Every latent keeps its firing rate and its values; rows are permuted independently.
@@ -100,9 +103,15 @@ def random_codes(codes: sp.csr_array, *, seed: int) -> sp.csr_array:
     Args:
         codes: float32 csr (N, d).
         seed: of the permutations.
+        order: rows in an order of their own (by name, say), so that the order they happen to be
+            in decides nothing; None takes them as they are.
     """
+    if order is not None:
+        back = np.argsort(order, kind="stable")
+        return random_codes(codes[order], seed=seed)[back]
     generator = np.random.default_rng(seed)
     columns = codes.tocsc()
+    columns.sort_indices()
     rows = np.empty(columns.nnz, np.int64)
     for latent in range(columns.shape[1]):
         start, stop = columns.indptr[latent], columns.indptr[latent + 1]

@@ -19,6 +19,13 @@ CHUNK_ROWS = 256
 """Rows encoded at once; the last chunk is padded, so that no code depends on the batch."""
 
 
+class SparseCodes(sp.csr_array):
+    """Codes as a ``csr_array`` that numpy reads as the dense array it stands for."""
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.toarray().astype(dtype or self.dtype, copy=False)
+
+
 @dataclass(frozen=True)
 class Sae:
     """Weights and the rule that turns features into codes; no call keeps state.
@@ -62,7 +69,7 @@ class Sae:
         """Width of the features it reads."""
         return self.decoder.shape[1]
 
-    def encode(self, x: Any) -> sp.csr_array:
+    def encode(self, x: Any) -> SparseCodes:
         """Codes of features.
 
         Args:
@@ -79,16 +86,14 @@ class Sae:
             for chunk, kept in _chunks(check_features(x, self.d_in))
         ]
         if not parts:
-            return sp.csr_array((0, self.d_sae), dtype=np.float32)
-        return sp.vstack(parts, format="csr")
+            return SparseCodes((0, self.d_sae), dtype=np.float32)
+        return SparseCodes(sp.vstack(parts, format="csr"))
 
     def decode(self, codes: Any) -> Array:
         """Reconstruction in the SAE's normalised space, float32 (N, d_in)."""
         sparse = codes if sp.issparse(codes) else sp.csr_array(np.asarray(codes, np.float32))
-        if sparse.shape[1] != self.d_sae:
-            raise UserError(
-                f"codes have {sparse.shape[1]} columns, but the SAE has {self.d_sae} latents"
-            )
+        if sparse.ndim != 2 or sparse.shape[1] != self.d_sae:
+            raise UserError(f"codes have shape {sparse.shape}; expected (rows, {self.d_sae})")
         sparse = sp.csr_array(sparse, dtype=np.float32)
         if self.code_scale is not None:
             sparse = sparse.copy()
@@ -132,7 +137,15 @@ def check_features(x: Any, d_in: int) -> Array:
     """Features as a contiguous float32 array (N, d_in), or an error that names what is wrong."""
     if isinstance(x, torch.Tensor):
         x = x.detach().cpu().float().numpy()
-    features = np.ascontiguousarray(x, dtype=np.float32)
+    if sp.issparse(x):
+        x = x.toarray()
+    try:
+        array = np.asarray(x)
+    except ValueError:
+        raise UserError(f"features: rows of different lengths; expected (rows, {d_in})") from None
+    if array.dtype.kind not in "biuf":
+        raise UserError(f"features have dtype {array.dtype}; expected numbers")
+    features = np.ascontiguousarray(array, dtype=np.float32)
     if features.ndim != 2:
         raise UserError(f"features have shape {features.shape}; expected (rows, {d_in})")
     if features.shape[1] != d_in:

@@ -37,7 +37,7 @@ def pixel_probe(
     """
     from sklearn.decomposition import PCA
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     train, test = _pixels(match), _pixels(score)
     labels, truth = _labels(match, concepts), _labels(score, concepts)

@@ -9,6 +9,7 @@ from multiprocessing import get_context
 
 from PIL import Image
 
+from benchmark.processes import end_with_parent
 from generation.avatars.render import changed_pixels, draw, encode_png, pixel_sha256
 from generation.avatars.space import Options
 from generation.avatars.styles import STYLES
@@ -56,12 +57,16 @@ def _run_all(jobs: Sequence[Job]) -> list[Result]:
     return [run(job) for job in jobs]
 
 
+def _pool(count: int) -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(count, get_context("spawn"), initializer=end_with_parent)
+
+
 class Workers:
     """Runs jobs in order, in this process (1) or in several; the results are the same."""
 
     def __init__(self, count: int) -> None:
         # Fresh processes: nothing of the caller's threads or state is inherited.
-        self._pool = ProcessPoolExecutor(count, get_context("spawn")) if count > 1 else None
+        self._pool = _pool(count) if count > 1 else None
 
     def __enter__(self) -> Workers:
         return self

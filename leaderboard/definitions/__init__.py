@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from leaderboard.definitions.card import CARD
 from leaderboard.definitions.context import BASELINES, PARTS, READING
 from leaderboard.definitions.kinds import SOURCES, Definition, Source
+from leaderboard.definitions.sanity import SANITY
 from leaderboard.definitions.scores import SCORES
 
 __all__ = ["BY_ANCHOR", "COLUMN", "COLUMNS", "GROUPS", "SOURCES", "Column", "Definition", "Source"]
@@ -27,7 +29,9 @@ class Column:
 GROUPS = (
     ("Scores", SCORES),
     ("Per concept and per latent", PARTS),
+    ("AIU report card", CARD),
     ("Baselines and bounds", BASELINES),
+    ("Sanity check", SANITY),
     ("How to read them", READING),
 )
 BY_ANCHOR = {d.anchor: d for _, definitions in GROUPS for d in definitions}

@@ -45,8 +45,9 @@ BASELINES = (
         "0 to 1",
         CA,
         (
-            "One L2-regularised logistic regression per concept, fitted and thresholded on the "
-            "match split and scored on the score split.",
+            "One L2-regularised logistic regression per concept, fitted on the match split to "
+            "features standardised there, answering yes above the threshold of best F₁ there, and "
+            "scored on the score split.",
         ),
     ),
 )

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 CA = "CA"
 AIU = "AIU"
+FMS = "FMS"
+MS = "MS"
+CKNNA = "CKNNA"
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,24 @@ SOURCES = {
         "Polysemanticity and Redundancy",
         "NeurIPS 2026, arXiv 2610.30474",
         "https://arxiv.org/abs/2610.30474",
+    ),
+    FMS: Source(
+        FMS,
+        "Measuring and Guiding Monosemanticity",
+        "Härle et al., arXiv 2506.19382",
+        "https://arxiv.org/abs/2506.19382",
+    ),
+    MS: Source(
+        MS,
+        "Sparse Autoencoders Learn Monosemantic Features in Vision-Language Models",
+        "Pach et al., NeurIPS 2025, arXiv 2504.02821",
+        "https://arxiv.org/abs/2504.02821",
+    ),
+    CKNNA: Source(
+        CKNNA,
+        "The Platonic Representation Hypothesis",
+        "Huh et al., ICML 2024, arXiv 2405.07987",
+        "https://arxiv.org/abs/2405.07987",
     ),
 }
 

@@ -9,6 +9,7 @@ from leaderboard.plots.svg import figure, label, line, tag
 from leaderboard.records import Score
 
 _WIDTH, _ROW, _LEFT, _BAR = 350, 32, 32, 170
+_THREE = ("bar", "bar twin-bar", "bar random-bar")
 
 
 def quartile_bars(key: str, mass: Sequence[Score]) -> Markup:
@@ -66,4 +67,29 @@ def interval_glyph(
     body.append(tag("circle", cx=at(value), cy=11, r=3.5, cls="dot"))
     return tag(
         "svg", *body, viewBox="0 0 96 22", width=96, height=22, aria_hidden="true", cls="spark"
+    )
+
+
+def three_bars(scores: Sequence[Score]) -> Markup:
+    """Trained, untrained and random codes beneath each other, from 0, each with its interval."""
+    width, height = 120.0, 9.0
+    ends = [0.0]
+    for score in scores:
+        ends += [end for end in (score.low, score.high, score.value) if end is not None]
+    low, high = min(ends), max(ends)
+
+    def at(value: float) -> float:
+        return (value - low) / ((high - low) or 1.0) * (width - 2) + 1
+
+    body = []
+    for index, (score, cls) in enumerate(zip(scores, _THREE, strict=True)):
+        if score.value is None:
+            continue
+        y, left, right = index * 11.0, at(min(score.value, 0.0)), at(max(score.value, 0.0))
+        body.append(tag("rect", x=left, y=y, width=right - left, height=height, cls=cls))
+        if score.ci95 is not None:
+            middle = y + height / 2
+            body.append(line(at(score.ci95[0]), middle, at(score.ci95[1]), middle, "floor"))
+    return tag(
+        "svg", *body, viewBox="0 0 120 31", width=120, height=31, aria_hidden="true", cls="spark"
     )

@@ -144,6 +144,36 @@ def test_row_order_moves_no_score(record, data):
         assert score.value == (None if expected is None else pytest.approx(expected, rel=1e-12))
 
 
+def test_row_order_moves_no_random_code(data):
+    from benchmark.scoring import shuffled_codes
+
+    names = [f"image-{i:03}" for i in range(len(data.labels.match))]
+    labels = replace(data.labels, match_ids=names)
+    codes = {"match": encode_all(true_sae(data), {"match": data.features["match"]})["match"]}
+    order = np.random.default_rng(2).permutation(len(names))
+    moved = replace(labels, match_ids=[names[i] for i in order])
+    first = shuffled_codes(codes, 0, labels)["match"].toarray()
+    again = shuffled_codes({"match": codes["match"][order]}, 0, moved)["match"].toarray()
+    assert np.array_equal(again, first[order])
+
+
+def test_an_sae_that_is_all_dead_gives_a_valid_record(data):
+    sae = true_sae(data)
+    dead = replace(sae, encoder_bias=np.full(sae.d_sae, -1e9, np.float32))
+    record = record_of(score_sae(dead, data.features, data.labels, PROTOCOL), data)
+    schemas.validate("result-sae", json.loads(json.dumps(record, allow_nan=False)))
+    assert value(record, "match_score") == 0
+    assert value(record, "redundant_fraction") is None
+
+
+def test_the_twin_of_an_sae_that_is_always_on_is_sane(data):
+    sae = true_sae(data)
+    lit = replace(sae, encoder_bias=np.full(sae.d_sae, 1e3, np.float32))
+    scored = score_sae(lit, data.features, data.labels, PROTOCOL)
+    assert scored.twin_score("l0").value == pytest.approx(sae.d_sae, rel=0.01)
+    assert abs(scored.twin_score("explained_variance").value) < 1e3
+
+
 def test_the_same_run_gives_the_same_record(record, data):
     again = record_of(score_sae(true_sae(data), data.features, data.labels, PROTOCOL), data)
     for key in record.keys() - {"timing"}:

@@ -3,6 +3,8 @@
 import random
 from typing import Any
 
+from result_cards import make_card
+
 CONCEPTS = [
     f"{group}: {value}"
     for group, values in {
@@ -101,6 +103,8 @@ def make_record(
             "twin_l0": [32.0, 32.0, 32.0],
             "tapa_range": [-2, 2],
             "redundancy_threshold": 0.7,
+            "completeness_f1": 0.5,
+            "l0_limit": 64,
             "interval_over": {"match_score": "images", "tapa_score": "pairs"},
         },
         "counts": {"match_images": 1600, "score_images": 800, "pairs": 1200, "concepts": 27},
@@ -114,7 +118,8 @@ def make_record(
             "top10_share_median": 0.21,
             "top10_share_p90": 0.34,
         },
-        "redundancy": {"n_pairs": 17, "within_quartile": [9, 3, 1, 0], "sharded_pairs": 2},
+        "redundancy": {"n_pairs": 17, "within_quartile": [10, 3, 2, 2], "sharded_pairs": 2},
+        "card": make_card(d_sae, random.Random(f"card-{architecture}-{d_sae}-{seed}")),
         "per_concept": [_concept(draw, concept, d_sae) for concept in CONCEPTS],
         "pair_examples": _examples(draw, d_sae),
         "environment": {
@@ -183,6 +188,49 @@ def make_records() -> list[dict[str, Any]]:
     seeds = [make_record(a, 512, seed) for a in ("topk", "batchtopk") for seed in (1, 2)]
     others = ("matryoshka", "jumprelu", "relu", "gated", "p_anneal")
     return [*sweep, *seeds, *(make_record(architecture) for architecture in others)]
+
+
+def make_sanity() -> dict[str, Any]:
+    """A sanity document in which the suite's metrics pass and one baseline does not."""
+    record = make_record()
+    levels = {
+        "match_score": (0.49, 0.41, 0.2),
+        "match_score_in_sample": (0.53, 0.47, 0.32),
+        "match_score_one_to_one": (0.42, 0.35, 0.19),
+        "tapa_score": (0.68, 0.46, -0.004),
+        "fms": (0.338, 0.324, 0.258),
+        "ms": (0.739, 0.686, 0.474),
+        "cknna": (0.48, 0.5, 0.003),
+    }
+    kinds = ("trained", "untrained", "random_codes")
+    sizes = [("batchtopk", 512), ("topk", 128), ("topk", 512)]
+    rows = [
+        {
+            "metric": metric,
+            "own": metric not in ("fms", "ms", "cknna"),
+            **{kind: score(v, 0.006, 3) for kind, v in zip(kinds, values, strict=True)},
+            "passed": metric != "cknna",
+            "values": [
+                {kind: v + shift for kind, v in zip(kinds, values, strict=True)}
+                for shift in (-0.01, 0.0, 0.01)
+            ],
+        }
+        for metric, values in levels.items()
+    ]
+    protocol = {k: v for k, v in record["protocol"].items() if k not in ("twin_l0", "tapa_range")}
+    return {
+        "schema_version": 1,
+        "dataset": record["dataset"],
+        "encoder": record["encoder"],
+        "protocol": {**protocol, "twin_seeds": [0], "subsamples": 100},
+        "configurations": [
+            {**make_record(a, d)["submission"], "l0": dict.fromkeys(kinds, 32.0)} for a, d in sizes
+        ],
+        "rows": rows,
+        "passed": True,
+        "environment": record["environment"],
+        "timing": record["timing"],
+    }
 
 
 def make_gate() -> dict[str, Any]:

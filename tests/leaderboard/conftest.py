@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from browser import find
 from PIL import Image, ImageDraw
-from result_records import FINGERPRINT, make_gate, make_records
+from result_records import FINGERPRINT, make_gate, make_records, make_sanity
 
 
 class Drawn:
@@ -75,8 +75,15 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         name = record["submission"]["id"]
         (root / "results" / f"{name}.json").write_text(json.dumps(record))
     (root / "gate.json").write_text(json.dumps(make_gate()))
+    (root / "sanity.json").write_text(json.dumps(make_sanity()))
     dataset: Any = FakeDataset()
-    build_site(root / "results", root / "site", dataset=dataset, gate=root / "gate.json")
+    build_site(
+        root / "results",
+        root / "site",
+        dataset=dataset,
+        gate=root / "gate.json",
+        sanity=root / "sanity.json",
+    )
     return root / "site"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from result_records import make_gate, make_record
+from result_records import make_gate, make_record, make_sanity
 from typer.testing import CliRunner
 
 from benchmark.cli import site
@@ -19,12 +19,15 @@ Writer = Callable[..., Path]
 def test_build_writes_the_site_and_prints_its_index(write_results: Writer) -> None:
     results = write_results([make_record()])
     (results.parent / "gate.json").write_text(json.dumps(make_gate()))
+    (results.parent / "sanity.json").write_text(json.dumps(make_sanity()))
     out = results.parent / "site"
     done = CliRunner().invoke(site.app, ["build", "--results", str(results), "--out", str(out)])
     assert done.exit_code == 0, done.output
     assert done.stdout.strip() == str(out / "index.html")
     assert "without pictures" in done.stderr
-    assert "Does training show?" in (out / "index.html").read_text()
+    text = (out / "index.html").read_text()
+    assert "Does training show?" in text
+    assert "Do the metrics see training?" in text
 
 
 def test_build_names_a_broken_record(write_results: Writer) -> None:

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from result_records import make_gate, make_record
+from result_records import make_gate, make_record, make_sanity
 
 import schemas
 from benchmark.errors import UserError
@@ -18,8 +18,8 @@ def problems(record: Any, name: str = "result-sae") -> dict[str, str]:
     return {p.path: f"{p.found} / {p.expected}" for p in caught.value.problems}
 
 
-def changed(path: str, value: Any) -> dict[str, Any]:
-    record = copy.deepcopy(make_record())
+def changed(path: str, value: Any, document: dict[str, Any] | None = None) -> dict[str, Any]:
+    record = copy.deepcopy(make_record() if document is None else document)
     *parents, last = path.split(".")
     target: Any = record
     for parent in parents:
@@ -31,6 +31,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 def test_a_real_looking_record_is_valid() -> None:
     schemas.validate("result-sae", make_record())
     schemas.validate("gate", make_gate())
+    schemas.validate("sanity", make_sanity())
 
 
 @pytest.mark.parametrize("key", ["bounds", "counts", "dominance", "redundancy", "pair_examples"])
@@ -113,6 +114,25 @@ def test_a_concept_stands_only_once() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "expected"),
+    [
+        ("rows.0.metric", "accuracy", "one of"),
+        ("rows.1.metric", "match_score", "no metric twice"),
+        ("rows.0.values.0.trained", float("nan"), "NaN / finite number or null"),
+        ("rows.0.trained.ci95", [0.5, 0.4], "the lower bound first"),
+        ("rows.0.own", 1, "1 / boolean"),
+        ("configurations.0.l0.trained", -1, "at least 0"),
+        ("configurations", [], "at least 1 items"),
+        ("rows.0.verdict", 1, "unknown key"),
+        ("passed", "yes", "boolean"),
+    ],
+)
+def test_a_wrong_sanity_document_is_named(path: str, value: Any, expected: str) -> None:
+    found = problems(changed(path, value, make_sanity()), "sanity")
+    assert any(expected in text for text in found.values()), found
+
+
 def test_every_fault_is_listed_at_once_in_one_line() -> None:
     record = make_record()
     del record["encoder"]
@@ -137,7 +157,7 @@ def test_a_document_that_is_no_object_is_refused() -> None:
 
 
 def test_unknown_schema_lists_the_known() -> None:
-    with pytest.raises(UserError, match="known: gate, result-sae"):
+    with pytest.raises(UserError, match=r"known: .*gate, .*result-sae"):
         schemas.load("nope")
 
 

@@ -1,5 +1,6 @@
 """The suite's own format: ``sae.safetensors`` beside ``config.json``."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ class AssayFormat:
 
     def matches_folder(self, folder: Path) -> bool:
         """Whether ``folder`` is one that ``save`` wrote."""
-        return (folder / WEIGHTS).is_file() and (folder / CONFIG).is_file()
+        return folder.is_dir() and {item.name for item in folder.iterdir()} == {WEIGHTS, CONFIG}
 
     def load(self, files: SaeFiles, hints: Hints) -> Sae:
         config = dict(files.config)
@@ -140,6 +141,8 @@ def _check_config(config: dict[str, Any], where: Path) -> None:
             raise UserError(
                 f"{where}: {name} is {config.get(name)!r}; expected a value of type {kind.__name__}"
             )
+    if not re.fullmatch(r"[a-z0-9_-]{1,40}", config["architecture"]):
+        raise UserError(f"{where}: architecture is {config['architecture']!r:.60}; expected a name")
     for name in ("d_in", "d_sae"):
         if config[name] < 1:
             raise UserError(f"{where}: {name} is {config[name]}; expected at least 1")

@@ -60,6 +60,10 @@ class Recipe:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise UserError(f"{name} is {value}; expected a number above 0")
+        if isinstance(self.seed, bool) or not 0 <= self.seed < 2**53:
+            raise UserError(f"seed is {self.seed}; expected a whole number from 0 to 2^53 - 1")
+        if self.sparsity is not None and not (math.isfinite(self.sparsity) and self.sparsity >= 0):
+            raise UserError(f"sparsity is {self.sparsity}; expected a number of at least 0")
         if self.sparsity is None and self.architecture in _SPARSITY:
             object.__setattr__(self, "sparsity", _SPARSITY[self.architecture])
 

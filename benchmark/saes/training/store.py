@@ -24,6 +24,8 @@ def train_to_folder(
     features: np.ndarray,
     origin: Mapping[str, Any],
     progress: Progress | None = None,
+    *,
+    overwrite: bool = False,
 ) -> Sae:
     """Train and write an SAE, or load it where the same one is there already.
 
@@ -33,9 +35,11 @@ def train_to_folder(
         features: float32 (N, D), the match split.
         origin: dataset and encoder of the features, kept with the SAE and compared.
         progress: called with (epochs done, epochs).
+        overwrite: replace an SAE that was trained with other settings.
 
     Raises:
-        UserError: the folder holds something else than an SAE.
+        UserError: the folder holds something else, or an SAE of other settings; training that
+            ended in NaN. What was there stays as it was.
     """
     training = {**recipe.as_dict(), "trainer_version": TRAINER_VERSION, **origin}
     if folder.exists():
@@ -43,5 +47,17 @@ def train_to_folder(
             raise UserError(f"{folder}: exists and is not an SAE; choose another --out")
         if read_config(folder / CONFIG).get("training") == training:
             return load_sae(folder)
-    FORMAT.save(train(features, recipe, progress), folder, training)
+        if not overwrite:
+            raise UserError(
+                f"{folder}: holds an SAE trained with other settings; choose another --out or "
+                "give --overwrite"
+            )
+    sae = train(features, recipe, progress)
+    for name in ("encoder", "decoder"):
+        if not np.isfinite(getattr(sae, name)).all():
+            raise UserError(
+                f"training {recipe.architecture} ended in NaN or infinity in its {name}; "
+                "lower the learning rate or the sparsity"
+            )
+    FORMAT.save(sae, folder, training)
     return load_sae(folder)

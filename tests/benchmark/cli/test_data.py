@@ -36,10 +36,10 @@ def folder(tmp_path: Path) -> Path:
 def test_list(assay: Run) -> None:
     code, out, _ = assay("data", "list")
     assert code == 0
-    assert out.startswith("synavatars: ")
+    assert [line.partition(":")[0] for line in out.splitlines()] == ["planted", "synavatars"]
     assert "cc0-1.0" in out
     listed = json.loads(assay("data", "list", "--json")[1])
-    assert [each["name"] for each in listed] == ["synavatars"]
+    assert [each["name"] for each in listed] == ["planted", "synavatars"]
     assert set(listed[0]) == {"name", "summary", "licence", "citation"}
 
 
@@ -103,8 +103,11 @@ def test_check_prints_every_problem_and_exits_1(assay: Run, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("info", "sinavatars"), "error: unknown dataset 'sinavatars'; known: synavatars."),
-        (("fetch", "cub2"), "error: unknown dataset 'cub2'; known: synavatars."),
+        (
+            ("info", "sinavatars"),
+            "unknown dataset 'sinavatars'; known: planted, synavatars.",
+        ),
+        (("fetch", "cub2"), "error: unknown dataset 'cub2'; known: planted, synavatars."),
         (("info", "synavatars"), "build it with: assay generate avatars --out"),
         (("check", "nowhere"), "error: no folder nowhere"),
         (("info", "./nowhere"), "error: no dataset folder ./nowhere"),

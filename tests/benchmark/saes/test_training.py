@@ -67,7 +67,10 @@ def test_the_same_sae_is_not_trained_twice(planted, tmp_path):
             tmp_path / "a", recipe("topk", epochs=2), x, {}, lambda done, _: epochs.append(done)
         )
     assert epochs == [1, 2]
-    train_to_folder(tmp_path / "a", recipe("topk", epochs=1), x, {})
+    with pytest.raises(UserError, match="trained with other settings"):
+        train_to_folder(tmp_path / "a", recipe("topk", epochs=1), x, {})
+    assert load_sae(tmp_path / "a").metadata["training"]["epochs"] == 2
+    train_to_folder(tmp_path / "a", recipe("topk", epochs=1), x, {}, overwrite=True)
     assert load_sae(tmp_path / "a").metadata["training"]["epochs"] == 1
 
 
@@ -101,8 +104,28 @@ def test_matryoshka_prefixes_are_nested_and_end_with_all(d_sae, expected):
         ({"k": 49}, "k is 49, more than the 48 latents"),
         ({"epochs": 0}, "epochs is 0"),
         ({"learning_rate": float("nan")}, "learning_rate is nan"),
+        ({"seed": 10**23}, "seed is 1000"),
+        ({"seed": -1}, "seed is -1"),
+        ({"sparsity": float("nan")}, "sparsity is nan"),
     ],
 )
 def test_wrong_settings_are_named(changes, message):
     with pytest.raises(UserError, match=message):
         Recipe(**({"architecture": "topk", "d_sae": 48} | changes))
+
+
+def test_a_file_beside_the_weights_is_left_alone(planted, tmp_path):
+    train_to_folder(tmp_path / "a", recipe("topk", epochs=1), planted[0], {})
+    (tmp_path / "a" / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="exists and is not an SAE"):
+        train_to_folder(tmp_path / "a", recipe("topk", epochs=2), planted[0], {}, overwrite=True)
+    assert (tmp_path / "a" / "notes.txt").read_text() == "mine"
+
+
+def test_training_that_ends_in_nan_leaves_the_good_sae(planted, tmp_path):
+    x, _ = planted
+    train_to_folder(tmp_path / "a", recipe("relu", epochs=1), x, {})
+    wild = recipe("relu", epochs=2, learning_rate=1e30)
+    with pytest.raises(UserError, match="NaN or infinity"):
+        train_to_folder(tmp_path / "a", wild, x, {}, overwrite=True)
+    assert np.isfinite(load_sae(tmp_path / "a").encoder).all()

@@ -1,0 +1,139 @@
+"""``assay card``."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer()
+
+
+@app.command()
+def card(
+    sae: Annotated[str, typer.Argument(help="SAE folder, file, or Hub owner/name@revision.")],
+    dataset: Annotated[str, typer.Option(help="Dataset name or folder.")] = "synavatars",
+    encoder: Annotated[
+        str | None, typer.Option(help="Encoder; the dataset's own by default.")
+    ] = None,
+    features: Annotated[
+        Path | None, typer.Option(help="Features made elsewhere (safetensors) instead of encoding.")
+    ] = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", help="Id in the card; the folder's name by default.")
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option(help="Active latents per image, where the SAE's file is silent.")
+    ] = None,
+    architecture: Annotated[
+        str | None, typer.Option(help="topk or relu, where the SAE's file is silent.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the card here as JSON.")] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
+) -> None:
+    """The AIU report card of an SAE: redundancy, completeness, dead latents, sparsity, geometry.
+
+    C3 (monosemanticity) has its place and needs a judge.
+    """
+    from benchmark.card_runs import card_path
+    from benchmark.cli.embed import shown_progress
+    from benchmark.cli.show import print_json
+    from benchmark.files import check_target, write_json
+    from benchmark.saes import load_sae
+    from schemas import validate
+
+    if out is not None:
+        check_target(out)
+    loaded = load_sae(sae, k=k, architecture=architecture)
+    for note in loaded.notes:
+        typer.echo(f"note: {note}", err=True)
+    with shown_progress("embedding") as update:
+        document = card_path(
+            loaded,
+            Path(sae if Path(sae).exists() else sae.partition("@")[0]),
+            dataset=dataset,
+            encoder=encoder,
+            features_file=features,
+            identifier=id_,
+            progress=update,
+        )
+    validate("card", document)
+    if out is not None:
+        write_json(out, document)
+    if json_:
+        print_json(document)
+    else:
+        _report(document)
+
+
+def _report(document: Mapping[str, Any]) -> None:
+    from benchmark.cli.show import cell, plain_table, wide_console
+
+    submission, dataset = document["submission"], document["dataset"]
+    table = plain_table(
+        f"AIU report card: {submission['id']} on {dataset['name']} {dataset['revision']}",
+        ["number", "value [95 % interval]", "n"],
+    )
+    for name, score in _rows(document["card"], document["protocol"]):
+        if isinstance(score, str):
+            table.add_row(name, score, "")
+        else:
+            table.add_row(name, cell(score), f"{score['n']:,}")
+    console = wide_console()
+    console.print(table)
+    sharding = document["card"]["c1"]["sharding"]
+    if sharding["pairs"]:
+        console.print(_sharded(sharding))
+    console.print(f"Angles are in {document['card']['geometry']['space']}.")
+
+
+def _rows(card: Mapping[str, Any], protocol: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    c1, spread, geometry = card["c1"], card["concentration"], card["geometry"]
+    sharded = c1["sharding"]["n_pairs"]
+    pairs = f"{c1['n_pairs']:,}; inside Q1 to Q4: {', '.join(map(str, c1['within_quartile']))}"
+    rows: list[tuple[str, Any]] = [
+        (f"C1 redundant pairs (decoder cosine ≥ {protocol['redundancy_threshold']})", pairs),
+        ("C1 redundant latents", c1["redundant_fraction"]),
+        ("C1 Q1 enrichment", c1["enrichment_q1"]),
+    ]
+    for q, share in enumerate(c1["within_quartile_share"], start=1):
+        rows.append((f"C1 share of same-quartile pairs in Q{q}", share))
+    rows += [
+        ("C1 sharded pairs", c1["sharding"]["reason"] if sharded is None else f"{sharded:,}"),
+        (
+            f"C2 concepts found (F1 ≥ {protocol['completeness_f1']})",
+            card["c2"]["complete_fraction"],
+        ),
+        ("C2 explained variance", card["c2"]["explained_variance"]),
+        ("C3 DAME", f"n/a: {card['c3']['reason']}"),
+        ("C4 dead latents", card["c4"]["dead_fraction"]),
+        ("C5 mean L0", card["c5"]["l0"]),
+        (f"C5 inputs with L0 ≤ {protocol['l0_limit']}", card["c5"]["within_limit"]),
+    ]
+    for q, mass in enumerate(card["quartiles"]["mass"], start=1):
+        rows.append((f"share of activation in Q{q}", mass))
+    rows += [
+        ("share in ten most frequent, median", spread["top10_share_median"]),
+        ("share in ten most frequent, 90th percentile", spread["top10_share_p90"]),
+        ("Gini of dominance", spread["gini"]),
+    ]
+    for side in ("encoder", "decoder"):
+        rows.append((f"{side} angle to mean activation, degrees", geometry[side]["mean"]))
+        if quartiles := geometry[side]["quartiles"]:
+            rows.append(("  its quartiles", " / ".join(f"{angle:.1f}" for angle in quartiles)))
+    return rows
+
+
+def _sharded(sharding: Mapping[str, Any]) -> Any:
+    from benchmark.cli.show import plain_table
+
+    table = plain_table(
+        f"Sharded pairs, strongest {len(sharding['pairs'])} of {sharding['n_pairs']:,}",
+        ["latents", "decoder cosine", "encoder cosine", "Jaccard"],
+    )
+    for pair in sharding["pairs"]:
+        table.add_row(
+            " and ".join(str(latent) for latent in pair["latents"]),
+            *(f"{pair[key]:.3f}" for key in ("decoder_cosine", "encoder_cosine", "jaccard")),
+        )
+    return table
