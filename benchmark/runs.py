@@ -16,6 +16,7 @@ from benchmark.errors import UserError
 from benchmark.features import Features, Progress, embed
 from benchmark.measure import Labels, Protocol
 from benchmark.names import ID, slug
+from benchmark.probe_bound import probe_bound
 from benchmark.saes import Sae
 from benchmark.scoring import Source, result_record, score_codes, score_sae
 
@@ -225,8 +226,11 @@ def score_prepared(
     """The result record of one SAE on prepared features."""
     protocol = protocol or Protocol()
     started = time.time()
-    scored = score_sae(sae, prepared.features, prepared.labels, protocol)
-    return result_record(scored, submission, prepared.source, prepared.labels, protocol, started)
+    source, labels = prepared.source, prepared.labels
+    scored = score_sae(sae, prepared.features, labels, protocol)
+    record = result_record(scored, submission, source, labels, protocol, started)
+    record["bounds"]["linear_probe"] = probe_bound(source, prepared.features, labels, protocol)
+    return record
 
 
 def score_path(

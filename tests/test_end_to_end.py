@@ -59,6 +59,7 @@ def test_every_sae_of_the_plan_has_a_valid_record(run):
         assert record["submission"]["seed"] in PLAN.gate_seeds
         assert record["dataset"]["name"] == "synavatars"
         assert record["scores"]["match_score"]["n"] > 0
+        assert record["bounds"]["linear_probe"]["value"] > record["bounds"]["prevalence"]["value"]
 
 
 def test_the_gate_names_every_seed(run):

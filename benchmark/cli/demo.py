@@ -48,6 +48,8 @@ def run_demo(
     from benchmark.cli.show import progress_bar
     from benchmark.encoders import load_encoder
     from benchmark.files import check_target
+    from benchmark.measure import Protocol
+    from benchmark.probe_bound import probe_bound
     from benchmark.runs import DEFAULT_ENCODER, prepare
     from leaderboard import build_site
 
@@ -55,7 +57,9 @@ def run_demo(
     encoder = DEFAULT_ENCODER
     data = _dataset(dataset, workers)
     with shown_progress("embedding") as update:
-        prepare(data, load_encoder(encoder), progress=update)
+        ready = prepare(data, load_encoder(encoder), progress=update)
+    # once here, before every worker would need it
+    probe_bound(ready.source, ready.features, ready.labels, Protocol())
     with progress_bar("training and scoring SAEs") as update:
         gate = line.run(
             out,
