@@ -1,14 +1,13 @@
-"""From names to a report card: dataset, features, SAE, card."""
+"""The report card of one SAE as a document of its own."""
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmark.card import report_card
 from benchmark.measure import Protocol, encode_all, measure_sae
 from benchmark.records import environment, timing
-from benchmark.runs import Prepared, ShowProgress, prepare_by_name, submission_of
+from benchmark.runs import Prepared
 from benchmark.saes import Sae
 
 
@@ -36,19 +35,3 @@ def card_prepared(
         "environment": environment(),
         "timing": timing(started),
     }
-
-
-def card_path(
-    sae: Sae,
-    path: Path,
-    *,
-    dataset: str,
-    encoder: str | None = None,
-    features_file: Path | None = None,
-    identifier: str | None = None,
-    progress: ShowProgress | None = None,
-) -> dict[str, Any]:
-    """The report card of an SAE on a dataset; ``path``, where it is from, names it."""
-    submission = submission_of(sae, path, identifier)
-    prepared = prepare_by_name(dataset, encoder, features_file, progress)
-    return card_prepared(sae, submission, prepared)

@@ -233,22 +233,6 @@ def score_prepared(
     return record
 
 
-def score_path(
-    sae: Sae,
-    path: Path,
-    *,
-    dataset: str,
-    encoder: str | None = None,
-    features_file: Path | None = None,
-    identifier: str | None = None,
-    progress: ShowProgress | None = None,
-) -> dict[str, Any]:
-    """The result record of an SAE on a dataset; ``path``, where it is from, names it."""
-    submission = submission_of(sae, path, identifier)
-    prepared = prepare_by_name(dataset, encoder, features_file, progress)
-    return score_prepared(sae, submission, prepared)
-
-
 def score_codes_file(
     path: Path, *, dataset: str, encoder: str | None = None, identifier: str | None = None
 ) -> dict[str, Any]:

@@ -35,35 +35,22 @@ def card(
 
     C3 (monosemanticity) has its place and needs a judge.
     """
-    from benchmark.card_runs import card_path
-    from benchmark.cli.embed import shown_progress
-    from benchmark.cli.show import print_json
-    from benchmark.files import check_target, write_json
-    from benchmark.saes import load_sae
-    from schemas import validate
+    from benchmark.card_runs import card_prepared
+    from benchmark.cli.inputs import give_out, read_sae
+    from benchmark.files import check_target
 
     if out is not None:
         check_target(out)
-    loaded = load_sae(sae, k=k, architecture=architecture)
-    for note in loaded.notes:
-        typer.echo(f"note: {note}", err=True)
-    with shown_progress("embedding") as update:
-        document = card_path(
-            loaded,
-            Path(sae if Path(sae).exists() else sae.partition("@")[0]),
-            dataset=dataset,
-            encoder=encoder,
-            features_file=features,
-            identifier=id_,
-            progress=update,
-        )
-    validate("card", document)
-    if out is not None:
-        write_json(out, document)
-    if json_:
-        print_json(document)
-    else:
-        _report(document)
+    loaded = read_sae(
+        sae,
+        dataset=dataset,
+        encoder=encoder,
+        features=features,
+        identifier=id_,
+        k=k,
+        architecture=architecture,
+    )
+    give_out("card", card_prepared(*loaded), out, json_, _report)
 
 
 def _report(document: Mapping[str, Any]) -> None:

@@ -39,13 +39,11 @@ def score(
     json_: Annotated[bool, typer.Option("--json", help="Print the result record.")] = False,
 ) -> None:
     """Score an SAE: MATCHScore, TAPAScore, redundancy and structure, against its untrained twin."""
-    from benchmark.cli.embed import shown_progress
-    from benchmark.cli.show import print_json, record_table
+    from benchmark.cli.inputs import give_out, read_sae
+    from benchmark.cli.show import record_table
     from benchmark.errors import UserError
-    from benchmark.files import check_target, write_json
-    from benchmark.runs import score_codes_file, score_path
-    from benchmark.saes import load_sae
-    from schemas import validate
+    from benchmark.files import check_target
+    from benchmark.runs import score_codes_file, score_prepared
 
     if out is not None:
         check_target(out)
@@ -56,23 +54,14 @@ def score(
     elif not sae:
         raise UserError("give an SAE folder or file, or --codes FILE")
     else:
-        loaded = load_sae(sae, k=k, architecture=architecture)
-        for note in loaded.notes:
-            typer.echo(f"note: {note}", err=True)
-        with shown_progress("embedding") as update:
-            record = score_path(
-                loaded,
-                Path(sae if Path(sae).exists() else sae.partition("@")[0]),
-                dataset=dataset,
-                encoder=encoder,
-                features_file=features,
-                identifier=id_,
-                progress=update,
-            )
-    validate("result-sae", record)
-    if out is not None:
-        write_json(out, record)
-    if json_:
-        print_json(record)
-    else:
-        record_table(record)
+        loaded = read_sae(
+            sae,
+            dataset=dataset,
+            encoder=encoder,
+            features=features,
+            identifier=id_,
+            k=k,
+            architecture=architecture,
+        )
+        record = score_prepared(*loaded)
+    give_out("result-sae", record, out, json_, record_table)
