@@ -1,19 +1,19 @@
 """The embedded end-to-end run: which SAEs it trains, and the gate they must pass."""
 
 import json
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import as_completed
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from benchmark import metrics
 from benchmark.files import write_json
 from benchmark.measure import Measurement, Protocol, encode_all, measure_codes
 from benchmark.metrics import Score
 from benchmark.records import environment, score_json
-from benchmark.runs import Prepared, score_prepared, submission_of
-from benchmark.saes import load_sae
+from benchmark.runs import Prepared, measure_and_record, submission_of
+from benchmark.saes import Sae
 from benchmark.saes.baselines import untrained_twin
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder
@@ -29,16 +29,19 @@ class Plan:
     """What the demo trains.
 
     Attributes:
-        sweep: architectures trained at every size.
-        sizes: dictionary sizes of the sweep.
+        sweep: dictionary sizes that an architecture is trained at. These architectures must pass
+            the gate.
         others: architectures trained at ``gate_size`` only.
-        gate_size, gate_seeds: dictionary size and training seeds of the gate, which the
-            architectures of the sweep must pass.
+        gate_size, gate_seeds: dictionary size and training seeds of the gate.
         epochs, k: as in ``Recipe``.
     """
 
-    sweep: tuple[str, ...] = ("topk", "batchtopk")
-    sizes: tuple[int, ...] = (128, 256, 512, 1024, 2048)
+    sweep: Mapping[str, tuple[int, ...]] = field(
+        default_factory=lambda: {
+            "topk": (128, 256, 512, 1024, 2048),
+            "batchtopk": (128, 256, 512, 1024),
+        }
+    )
     others: tuple[str, ...] = ("matryoshka", "jumprelu", "relu", "gated", "p_anneal")
     gate_size: int = 512
     gate_seeds: tuple[int, ...] = (0, 1, 2)
@@ -47,7 +50,7 @@ class Plan:
 
     def recipes(self) -> list[Recipe]:
         """Every SAE to train, the costliest first."""
-        wanted = [(arch, size, 0) for arch in self.sweep for size in self.sizes]
+        wanted = [(arch, size, 0) for arch, sizes in self.sweep.items() for size in sizes]
         wanted += [(arch, self.gate_size, seed) for arch in self.sweep for seed in self.gate_seeds]
         wanted += [(arch, self.gate_size, 0) for arch in self.others]
         unique = sorted(set(wanted), key=lambda item: (-item[1], item))
@@ -69,14 +72,19 @@ def identifier(recipe: Recipe) -> str:
     return f"demo-{recipe.architecture.replace('_', '-')}-{recipe.d_sae}-s{recipe.seed}"
 
 
+Gated: TypeAlias = tuple[dict[str, Score], list[dict[str, Score]]]
+"""The gate's scores of one SAE and of its untrained twins, with their replicates."""
+
+
 @dataclass(frozen=True)
 class _Job:
     recipe: Recipe
     out: Path
+    in_gate: bool
 
 
-def _train_and_score(job: _Job) -> str:
-    prepared = prepared_here()
+def _train_and_score(job: _Job) -> tuple[str, Gated | None]:
+    prepared, protocol = prepared_here(), Protocol()
     name = identifier(job.recipe)
     folder = job.out / "saes" / name
     features = prepared.features["match"]
@@ -84,8 +92,11 @@ def _train_and_score(job: _Job) -> str:
     submission = {**submission_of(sae, folder, name), "name": _title(job.recipe)}
     path = job.out / "results" / f"{name}.json"
     if not _is_current(path, submission, prepared):
-        write_json(path, score_prepared(sae, submission, prepared))
-    return name
+        scored, record = measure_and_record(sae, submission, prepared, protocol)
+        write_json(path, record)
+        twins = scored.twins
+        return name, (_gated(scored.own), [_gated(twin) for twin in twins]) if job.in_gate else None
+    return name, _measure_gate(sae, prepared, protocol) if job.in_gate else None
 
 
 _TITLES = {
@@ -120,20 +131,18 @@ def _is_current(path: Path, submission: dict[str, Any], prepared: Prepared) -> b
         return False
 
 
-def _gate_measure(job: _Job) -> tuple[dict[str, Score], list[dict[str, Score]]]:
-    prepared, protocol = prepared_here(), Protocol()
-    sae = load_sae(job.out / "saes" / identifier(job.recipe))
+def _measure_gate(sae: Sae, prepared: Prepared, protocol: Protocol) -> Gated:
+    """The gate's scores of an SAE whose record is there but keeps no replicates."""
     codes = encode_all(sae, prepared.features)
     target = codes["match"].nnz / codes["match"].shape[0]
     twins = [
         untrained_twin(sae, prepared.features["match"], target_l0=target, seed=seed)
         for seed in protocol.twin_seeds
     ]
-    own = measure_codes(codes, prepared.labels, protocol)
-    measured = [
-        measure_codes(encode_all(twin, prepared.features), prepared.labels, protocol)
-        for twin in twins
-    ]
+    own, *measured = (
+        measure_codes(each, prepared.labels, protocol)
+        for each in (codes, *(encode_all(twin, prepared.features) for twin in twins))
+    )
     return _gated(own), [_gated(one) for one in measured]
 
 
@@ -168,24 +177,30 @@ def run(
     Returns:
         The gate document.
     """
-    recipes = plan.recipes()
+    gated = {identifier(recipe) for arch in plan.sweep for recipe in plan.gate_recipes(arch)}
+    measured: dict[str, Gated] = {}
     with start_pool(Setting(dataset, encoder), workers) as pool:
-        jobs = [pool.submit(_train_and_score, _Job(recipe, out)) for recipe in recipes]
+        jobs = [
+            pool.submit(_train_and_score, _Job(recipe, out, identifier(recipe) in gated))
+            for recipe in plan.recipes()
+        ]
         try:
             for done, job in enumerate(as_completed(jobs), start=1):
-                job.result()
+                name, gate = job.result()
+                if gate is not None:
+                    measured[name] = gate
                 if progress:
                     progress(done, len(jobs))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-        gate = _gate(plan, out, pool)
-    write_json(out / "gate.json", gate)
-    return gate
+    document = _gate(plan, measured)
+    write_json(out / "gate.json", document)
+    return document
 
 
-def _gate(plan: Plan, out: Path, pool: ProcessPoolExecutor) -> dict[str, Any]:
-    rows = [row for architecture in plan.sweep for row in _gate_rows(architecture, plan, out, pool)]
+def _gate(plan: Plan, measured: Mapping[str, Gated]) -> dict[str, Any]:
+    rows = [row for architecture in plan.sweep for row in _gate_rows(architecture, plan, measured)]
     return {
         "d_sae": plan.gate_size,
         "passed": all(row["passed"] for row in rows),
@@ -194,13 +209,12 @@ def _gate(plan: Plan, out: Path, pool: ProcessPoolExecutor) -> dict[str, Any]:
 
 
 def _gate_rows(
-    architecture: str, plan: Plan, out: Path, pool: ProcessPoolExecutor
+    architecture: str, plan: Plan, measured: Mapping[str, Gated]
 ) -> Iterator[dict[str, Any]]:
-    jobs = [_Job(recipe, out) for recipe in plan.gate_recipes(architecture)]
-    measured = list(pool.map(_gate_measure, jobs))
+    seeds = [measured[identifier(recipe)] for recipe in plan.gate_recipes(architecture)]
     for name in GATE_METRICS:
-        trained = [own[name] for own, _ in measured]
-        twins = [metrics.average([twin[name] for twin in many]) for _, many in measured]
+        trained = [own[name] for own, _ in seeds]
+        twins = [metrics.average([twin[name] for twin in many]) for _, many in seeds]
         mean, baseline = metrics.average(trained), metrics.average(twins)
         yield {
             "architecture": architecture,

@@ -18,7 +18,7 @@ from benchmark.measure import Labels, Protocol
 from benchmark.names import ID, slug
 from benchmark.probe_bound import probe_bound
 from benchmark.saes import Sae
-from benchmark.scoring import Source, result_record, score_codes, score_sae
+from benchmark.scoring import Scored, Source, result_record, score_codes, score_sae
 
 DEFAULT_ENCODER = "efficientnet-lite0"
 
@@ -224,13 +224,19 @@ def score_prepared(
     protocol: Protocol | None = None,
 ) -> dict[str, Any]:
     """The result record of one SAE on prepared features."""
-    protocol = protocol or Protocol()
+    return measure_and_record(sae, submission, prepared, protocol or Protocol())[1]
+
+
+def measure_and_record(
+    sae: Sae, submission: Mapping[str, Any], prepared: Prepared, protocol: Protocol
+) -> tuple[Scored, dict[str, Any]]:
+    """What was measured, with its bootstrap replicates, and the result record made from it."""
     started = time.time()
     source, labels = prepared.source, prepared.labels
     scored = score_sae(sae, prepared.features, labels, protocol)
     record = result_record(scored, submission, source, labels, protocol, started)
     record["bounds"]["linear_probe"] = probe_bound(source, prepared.features, labels, protocol)
-    return record
+    return scored, record
 
 
 def score_codes_file(

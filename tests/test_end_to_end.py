@@ -13,8 +13,7 @@ from benchmark.demo import Plan
 from benchmark.names import ID, slug
 
 PLAN = Plan(
-    sweep=("topk", "batchtopk"),
-    sizes=(32, 64),
+    sweep={"topk": (32, 64), "batchtopk": (32, 64)},
     others=("jumprelu", "gated"),
     gate_size=64,
     gate_seeds=(0, 1),

@@ -72,18 +72,11 @@ def _fit(
             loss = objective.loss(weights, x[rows], step / max(1, total - 1))
             optimiser.zero_grad(set_to_none=True)
             loss.backward()
-            _tangent(weights.decoder)
             optimiser.step()
             _unit_rows(weights.decoder)
             step += 1
         if progress:
             progress(epoch + 1, recipe.epochs)
-
-
-@torch.no_grad()
-def _tangent(decoder: torch.nn.Parameter) -> None:
-    if decoder.grad is not None:
-        decoder.grad.sub_((decoder.grad * decoder).sum(dim=1, keepdim=True) * decoder)
 
 
 @torch.no_grad()
