@@ -174,6 +174,26 @@ def test_the_twin_of_an_sae_that_is_always_on_is_sane(data):
     assert abs(scored.twin_score("explained_variance").value) < 1e3
 
 
+@pytest.mark.parametrize("matcher", ["fbmp", "one_to_one", "top_k_f1", "nn_omp"])
+def test_every_matcher_is_set_against_its_own_twin(data, matcher):
+    """One Δ a matcher: never one twin's score taken off several."""
+    protocol = Protocol(bootstrap_resamples=20, matcher=matcher)
+    scored = score_sae(true_sae(data), data.features, data.labels, protocol)
+    record = result_record(
+        scored,
+        {"id": "x", "name": "x", "architecture": "relu", "d_in": 32, "d_sae": 16},
+        Source(DATASET, ENCODER),
+        data.labels,
+        protocol,
+        0.0,
+    )
+    assert {twin.matching.matcher for twin in scored.twins} == {matcher}
+    twin = np.mean([one.scores["match_score"].value for one in scored.twins])
+    delta = value(record, "match_score") - twin
+    assert value(record, "delta_match_score") == pytest.approx(delta)
+    assert record["protocol"]["matcher"] == matcher
+
+
 def test_the_same_run_gives_the_same_record(record, data):
     again = record_of(score_sae(true_sae(data), data.features, data.labels, PROTOCOL), data)
     for key in record.keys() - {"timing"}:
