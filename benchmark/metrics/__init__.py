@@ -13,6 +13,7 @@ from benchmark.metrics.cknna import MAX_ROWS as CKNNA_MAX_ROWS
 from benchmark.metrics.cknna import cknna
 from benchmark.metrics.completeness import COMPLETE_FROM, completeness
 from benchmark.metrics.concentration_scores import ConcentrationScores, concentration_scores
+from benchmark.metrics.dame import DameScore, dame_score
 from benchmark.metrics.dominance import (
     Concentration,
     alive,
@@ -69,6 +70,7 @@ __all__ = [
     "Concentration",
     "ConcentrationScores",
     "ConceptTapa",
+    "DameScore",
     "FmsScore",
     "InputError",
     "MatchScore",
@@ -90,6 +92,7 @@ __all__ = [
     "completeness",
     "concentration",
     "concentration_scores",
+    "dame_score",
     "dead_fraction",
     "decoder_redundancy",
     "difference",
