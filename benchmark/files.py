@@ -1,16 +1,20 @@
 """Where files live, and writing them so that nobody ever sees half of one."""
 
+import glob
 import hashlib
 import json
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
+
+_DAY = 24 * 3600.0
 
 
 def home() -> Path:
@@ -67,11 +71,19 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def _clear_left_over(path: Path) -> None:
+    """Remove temporary folders of ``path`` that a killed run left more than a day ago."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        if left.is_dir() and time.time() - left.stat().st_mtime > _DAY:
+            shutil.rmtree(left, ignore_errors=True)
+
+
 @contextmanager
 def replacing_dir(path: Path) -> Iterator[Path]:
     """Yield an empty temporary folder beside ``path``; on success it takes its place."""
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
+    _clear_left_over(path)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
     try:
         yield temporary

@@ -37,6 +37,18 @@ def test_a_link_stays_a_link(tmp_path):
     assert [item.name for item in (tmp_path / "real").iterdir()] == ["new"]
 
 
+def test_what_a_killed_run_left_is_cleared_after_a_day(tmp_path):
+    old, new, other = (tmp_path / name for name in (".a.1.tmp", ".a.2.tmp", ".b.1.tmp"))
+    for folder in (old, new, other):
+        folder.mkdir()
+    yesterday = old.stat().st_mtime - 25 * 3600
+    for folder in (old, other):
+        os.utime(folder, (yesterday, yesterday))
+    with replacing_dir(tmp_path / "a"):
+        pass
+    assert {item.name for item in tmp_path.iterdir()} == {".a.2.tmp", ".b.1.tmp", "a"}
+
+
 def test_a_long_name_can_be_written(tmp_path):
     write_json(tmp_path / ("n" * 250), {})
     assert (tmp_path / ("n" * 250)).is_file()
