@@ -99,28 +99,21 @@ def run_sanity(
 
 
 def _report(document: dict[str, Any]) -> None:
-    from rich.console import Console
-    from rich.table import Table
+    from benchmark.cli.show import CHECKED, cell, plain_table, wide_console
 
-    from benchmark.cli.show import CHECKED, cell
-
-    found = document["configurations"]
-    table = Table(
-        title=f"Sanity check on {document['dataset']['name']} {document['dataset']['revision']}: "
+    found, dataset = document["configurations"], document["dataset"]
+    table = plain_table(
+        f"Sanity check on {dataset['name']} {dataset['revision']}: "
         f"mean of {len(found)} configurations [95 % interval]",
-        title_justify="left",
+        ["metric", "trained", "untrained twin", "random codes", "check"],
     )
-    table.add_column("metric")
-    for column in ("trained", "untrained twin", "random codes"):
-        table.add_column(column, justify="right")
-    table.add_column("check")
     for row in document["rows"]:
         table.add_row(
             CHECKED[row["metric"]] + ("" if row["own"] else " (baseline)"),
             *(cell(row[kind]) for kind in ("trained", "untrained", "random_codes")),
             "pass" if row["passed"] else "FAIL",
         )
-    console = Console()
+    console = wide_console()
     console.print(table)
     configurations = ", ".join(f"{one['architecture']} {one['d_sae']}" for one in found)
     console.print(f"configurations: {configurations}")
