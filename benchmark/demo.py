@@ -14,9 +14,9 @@ from benchmark.metrics import Score
 from benchmark.records import environment, score_json
 from benchmark.runs import Prepared, measure_and_record, submission_of
 from benchmark.saes import Sae
-from benchmark.saes.baselines import untrained_twin
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder
+from benchmark.scoring import untrained_twins
 from benchmark.workers import Setting, prepared_here, start_pool
 
 GATE_METRICS = ("match_score", "tapa_score")
@@ -134,11 +134,7 @@ def _is_current(path: Path, submission: dict[str, Any], prepared: Prepared) -> b
 def _measure_gate(sae: Sae, prepared: Prepared, protocol: Protocol) -> Gated:
     """The gate's scores of an SAE whose record is there but keeps no replicates."""
     codes = encode_all(sae, prepared.features)
-    target = codes["match"].nnz / codes["match"].shape[0]
-    twins = [
-        untrained_twin(sae, prepared.features["match"], target_l0=target, seed=seed)
-        for seed in protocol.twin_seeds
-    ]
+    twins = untrained_twins(sae, prepared.features, codes, protocol.twin_seeds)
     own, *measured = (
         measure_codes(each, prepared.labels, protocol)
         for each in (codes, *(encode_all(twin, prepared.features) for twin in twins))

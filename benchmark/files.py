@@ -105,10 +105,14 @@ def write_bytes(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
+def json_text(document: Any) -> str:
+    """Canonical JSON: sorted keys, no NaN or Infinity (``ValueError``)."""
+    return json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
+
+
 def write_json(path: Path, document: Any) -> None:
-    """Write canonical JSON: UTF-8, sorted keys, no NaN or Infinity (``ValueError``)."""
-    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    write_bytes(path, (text + "\n").encode())
+    """Write canonical JSON as UTF-8."""
+    write_bytes(path, (json_text(document) + "\n").encode())
 
 
 def file_sha256(path: Path) -> str:

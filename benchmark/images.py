@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 from collections.abc import Iterable, Iterator
@@ -206,3 +207,8 @@ def _on_white(image: Image.Image) -> Image.Image:
     colour = image.convert("RGBA")
     white = Image.new("RGBA", colour.size, (255, 255, 255, 255))
     return Image.alpha_composite(white, colour).convert("RGB")
+
+
+def pixel_sha256(image: Image.Image) -> str:
+    """Hash of what is seen, whatever the file's encoding."""
+    return hashlib.sha256(f"{image.width}x{image.height}:".encode() + image.tobytes()).hexdigest()

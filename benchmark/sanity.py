@@ -20,10 +20,9 @@ from benchmark.names import slug
 from benchmark.records import environment, score_json
 from benchmark.runs import Prepared, submission_of
 from benchmark.saes import Sae, load_sae
-from benchmark.saes.baselines import untrained_twin
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder
-from benchmark.scoring import shuffled_codes
+from benchmark.scoring import shuffled_codes, untrained_twins
 from benchmark.workers import Setting, prepared_here, start_pool
 
 OWN = ("match_score", "match_score_in_sample", "match_score_one_to_one", "tapa_score")
@@ -212,17 +211,11 @@ def _kinds(
     sae: Sae, here: Prepared, plan: Plan
 ) -> Iterator[tuple[str, Iterator[dict[str, Score]]]]:
     own = encode_all(sae, here.features)
-    target = own["match"].nnz / own["match"].shape[0]
-
-    def twin(seed: int) -> dict[str, sp.csr_array]:
-        return encode_all(
-            untrained_twin(sae, here.features["match"], target_l0=target, seed=seed), here.features
-        )
-
+    twins = untrained_twins(sae, here.features, own, plan.twin_seeds)
     features = here.features["score"]
     for kind, codes in (
         ("trained", [own]),
-        ("untrained", [twin(seed) for seed in plan.twin_seeds]),
+        ("untrained", [encode_all(twin, here.features) for twin in twins]),
         ("random_codes", [shuffled_codes(own, seed, here.labels) for seed in plan.twin_seeds]),
     ):
         yield kind, (measure_all(one, features, here.labels, plan) for one in codes)

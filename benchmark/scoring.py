@@ -1,6 +1,6 @@
 """Score one SAE against its baselines and write the result record."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,18 +80,24 @@ def score_sae(
     """
     codes = encode_all(sae, features)
     own = measure_sae(sae, features, labels, protocol, codes)
-    target = codes["match"].nnz / codes["match"].shape[0]
     twins = tuple(
-        measure_sae(
-            untrained_twin(sae, features["match"], target_l0=target, seed=seed),
-            features,
-            labels,
-            protocol,
-        )
-        for seed in protocol.twin_seeds
+        measure_sae(twin, features, labels, protocol)
+        for twin in untrained_twins(sae, features, codes, protocol.twin_seeds)
     )
     card = report_card(sae, features["score"], codes["score"], labels, own, protocol)
     return Scored(own, twins, _random(codes, labels, protocol), codes, card)
+
+
+def untrained_twins(
+    sae: Sae,
+    features: Mapping[str, np.ndarray],
+    codes: Mapping[str, sp.csr_array],
+    seeds: Iterable[int],
+) -> Iterator[Sae]:
+    """The untrained twin of each seed, at the L0 that ``codes`` have on the match split."""
+    target = codes["match"].nnz / codes["match"].shape[0]
+    for seed in seeds:
+        yield untrained_twin(sae, features["match"], target_l0=target, seed=seed)
 
 
 def score_codes(codes: Mapping[str, sp.csr_array], labels: Labels, protocol: Protocol) -> Scored:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import schemas
 from benchmark.errors import UserError
+from benchmark.files import json_text
 
 MAX_BYTES = 32 * 2**20
 
@@ -192,8 +193,7 @@ def load_sanity(path: Path) -> Sanity:
 
 def canonical(document: Mapping[str, Any]) -> str:
     """A document as the suite writes it: sorted keys, one value a line, final line feed."""
-    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False)
-    return text + "\n"
+    return json_text(document) + "\n"
 
 
 def _score(scores: Mapping[str, Any], key: str) -> Score | None:

@@ -30,10 +30,10 @@ def embed(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Put the features of a dataset's pictures into the cache; a stopped run goes on."""
-    import json
     import time
 
     from benchmark import features
+    from benchmark.cli.show import print_json
     from benchmark.datasets import load_dataset
     from benchmark.encoders import load_encoder
 
@@ -56,7 +56,7 @@ def embed(
         "seconds": round(time.monotonic() - start, 3),
     }
     if as_json:
-        typer.echo(json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False))
+        print_json(document)
         return
     typer.echo(
         f"{pictures.name} by {encoder}: {len(made.images):,} pictures and {len(made.base):,} "

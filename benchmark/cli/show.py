@@ -1,6 +1,5 @@
 """Tables and progress as the terminal shows them."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -31,7 +30,9 @@ CHECKED = {
 
 def print_json(document: Any) -> None:
     """A result as JSON on standard output."""
-    print(json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False))
+    from benchmark.files import json_text
+
+    print(json_text(document))
 
 
 def cell(score: Mapping[str, Any] | None, interval: bool = True) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -15,6 +14,7 @@ from benchmark.datasets.manifest import read_manifest
 from benchmark.datasets.parquet import pair_column, read_folder, schema_of
 from benchmark.datasets.pictures import ParquetImages
 from benchmark.errors import UserError
+from benchmark.images import pixel_sha256
 
 
 @dataclass
@@ -166,7 +166,7 @@ def _picture_problems(dataset: Dataset) -> list[str]:
         for row in rows:
             here = f"{where} {names[where][row]}"
             try:
-                digest = _pixel_hash(images, row)
+                digest = pixel_sha256(images[row])
             except UserError as error:
                 problems.append(str(error))
                 continue
@@ -175,12 +175,6 @@ def _picture_problems(dataset: Dataset) -> list[str]:
             seen.setdefault(digest, here)
             problems += _path_problems(images, row, here)
     return problems
-
-
-def _pixel_hash(images: ImageSequence, row: int) -> str:
-    image = images[row]
-    size = f"{image.width}x{image.height}:".encode()
-    return hashlib.sha256(size + image.tobytes()).hexdigest()
 
 
 def _path_problems(images: ImageSequence, row: int, here: str) -> list[str]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from benchmark.encoders.torch_threads import one_thread
+from benchmark.torch_threads import one_thread
 
 BATCH_NORM_EPSILON = 1e-3
 # (repeats, stride of the first, expansion, channels in, channels out); kernels as in the weights.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import io
 import json
 import re
@@ -106,11 +105,6 @@ def _packed(colours: np.ndarray) -> np.ndarray:
 def _lookup() -> np.ndarray:
     """Palette index by packed colour; one table for all pictures, as only used entries are read."""
     return np.zeros(1 << 24, dtype=np.uint8)
-
-
-def pixel_sha256(image: Image.Image) -> str:
-    """Hash of what is seen, whatever the file's encoding."""
-    return hashlib.sha256(f"{image.width}x{image.height}:".encode() + image.tobytes()).hexdigest()
 
 
 def changed_pixels(first: Image.Image, second: Image.Image) -> np.ndarray:

@@ -9,8 +9,9 @@ from multiprocessing import get_context
 
 from PIL import Image
 
+from benchmark.images import pixel_sha256
 from benchmark.processes import end_with_parent
-from generation.avatars.render import changed_pixels, draw, encode_png, pixel_sha256
+from generation.avatars.render import changed_pixels, draw, encode_png
 from generation.avatars.space import Options
 from generation.avatars.styles import STYLES
 

@@ -1,7 +1,6 @@
 """The training loop: seeded, on one thread, so that the same seed gives the same file."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,19 +12,9 @@ from benchmark.saes.normalisation import NORMALISATIONS
 from benchmark.saes.sae import Sae, check_features
 from benchmark.saes.training.objectives import Objective, Weights, make_objective
 from benchmark.saes.training.recipe import Recipe
+from benchmark.torch_threads import one_thread
 
 Progress = Callable[[int, int], None]
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    # how a product is split over threads moves its last bits, and then the file's hash
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def train(features: Any, recipe: Recipe, progress: Progress | None = None) -> Sae:
@@ -44,7 +33,8 @@ def train(features: Any, recipe: Recipe, progress: Progress | None = None) -> Sa
         UserError: features that are not finite.
     """
     rows = check_features(features, features.shape[-1])
-    with _one_thread():
+    # how a product is split over threads moves its last bits, and then the file's hash
+    with one_thread():
         x = NORMALISATIONS[recipe.normalisation](torch.from_numpy(rows.copy()))[0]
         generator = torch.Generator().manual_seed(recipe.seed)
         weights = Weights(recipe.d_sae, x.mean(dim=0), generator)
