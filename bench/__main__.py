@@ -8,7 +8,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-from bench import baselines, geometry, loading, matching, pairs
+from bench import baselines, dense, divergence, encoders, geometry, loading, matching, pairs
 from benchmark.files import write_json
 from benchmark.records import environment
 
@@ -23,6 +23,10 @@ TARGETS = (
     ("ms", "peak_bytes", "<=", 4e9),
     ("redundancy", "peak_bytes_at_65536", "<=", 4e9),
     ("load_sae", "peak_over_weights", "<=", 2),
+    ("divergence", "seconds", "<=", 10),
+    ("dense_vit_b_16", "over_plain_forward", "<=", 1.25),
+    ("dense_vit_l_14", "over_plain_forward", "<=", 1.25),
+    ("embed", "over_bare_forward", "<=", 1.1),
 )
 
 
@@ -49,7 +53,7 @@ def _targets(figures: dict[str, Any]) -> list[dict[str, Any]]:
 def main() -> None:
     """Run every benchmark."""
     figures: dict[str, Any] = {}
-    for part in (matching, pairs, baselines, geometry, loading):
+    for part in (matching, pairs, baselines, geometry, loading, divergence, dense, encoders):
         found = part.run()
         _show(found)
         figures |= found

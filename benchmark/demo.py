@@ -9,17 +9,28 @@ from typing import Any, TypeAlias
 
 from benchmark import metrics
 from benchmark.files import write_json
+from benchmark.judges.document import check_same, file_name, join
+from benchmark.judges.protocol import ALSO, JudgeProtocol
+from benchmark.judges.runs import judge_prepared
+from benchmark.kept import current_record, same_code
 from benchmark.measure import Measurement, Protocol, encode_all, measure_codes
 from benchmark.metrics import Score
-from benchmark.records import environment, score_json
+from benchmark.records import score_json
 from benchmark.runs import Prepared, measure_and_record, submission_of
 from benchmark.saes import Sae
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder
 from benchmark.scoring import untrained_twins
+from benchmark.sweep.plan import title_of
 from benchmark.workers import Setting, prepared_here, start_pool
 
 GATE_METRICS = ("match_score", "tapa_score")
+
+JUDGE = "annotations"
+"""Who judges the demo's SAEs: it needs no model and no network."""
+
+JUDGED = JudgeProtocol(also=ALSO)
+JUDGEMENTS = "judgements"
 
 Progress = Callable[[int, int], None]
 
@@ -89,43 +100,47 @@ def _train_and_score(job: _Job) -> tuple[str, Gated | None]:
     folder = job.out / "saes" / name
     features = prepared.features["match"]
     sae = train_to_folder(folder, job.recipe, features, prepared.origin, overwrite=True)
-    submission = {**submission_of(sae, folder, name), "name": _title(job.recipe)}
+    submission = {**submission_of(sae, folder, name), "name": title_of(job.recipe)}
     path = job.out / "results" / f"{name}.json"
-    if not _is_current(path, submission, prepared):
+    place = job.out / JUDGEMENTS / file_name(name, JUDGE)
+    record = current_record(path, submission, prepared.source, protocol)
+    gated = None
+    if record is None:
         scored, record = measure_and_record(sae, submission, prepared, protocol)
-        write_json(path, record)
-        twins = scored.twins
-        return name, (_gated(scored.own), [_gated(twin) for twin in twins]) if job.in_gate else None
-    return name, _measure_gate(sae, prepared, protocol) if job.in_gate else None
+        gated = (_gated(scored.own), [_gated(twin) for twin in scored.twins])
+        _judge_and_write(place, path, sae, submission, prepared, record)
+    elif not _is_judged(place, record):
+        _judge_and_write(place, path, sae, submission, prepared, record)
+    if job.in_gate and gated is None:
+        gated = _measure_gate(sae, prepared, protocol)
+    return name, gated if job.in_gate else None
 
 
-_TITLES = {
-    "topk": "TopK",
-    "batchtopk": "BatchTopK",
-    "matryoshka": "Matryoshka",
-    "jumprelu": "JumpReLU",
-    "relu": "ReLU",
-    "gated": "Gated",
-    "p_anneal": "P-anneal",
-}
+def _judge_and_write(
+    place: Path,
+    path: Path,
+    sae: Sae,
+    submission: Mapping[str, Any],
+    prepared: Prepared,
+    record: Mapping[str, Any],
+) -> None:
+    """Judge an SAE; its judgement goes to ``place``, its record with the scores to ``path``."""
+    judgement = judge_prepared(sae, submission, prepared, JUDGE, protocol=JUDGED)
+    write_json(place, judgement)
+    write_json(path, join(record, judgement))
 
 
-def _title(recipe: Recipe) -> str:
-    return f"{_TITLES[recipe.architecture]} {recipe.d_sae} (seed {recipe.seed})"
-
-
-def _is_current(path: Path, submission: dict[str, Any], prepared: Prepared) -> bool:
-    """Whether the record there was measured with this SAE, data, encoder, protocol and code."""
+def _is_judged(place: Path, record: Mapping[str, Any]) -> bool:
+    """Whether the judgement there was made with this SAE, data, protocol and code, and joined."""
     try:
-        record = json.loads(path.read_bytes())
-        protocol = {key: record["protocol"][key] for key in Protocol().as_dict()}
-        now = environment()
+        judgement = json.loads(place.read_bytes())
+        check_same(record, judgement)
+        wanted = {**JUDGED.as_dict(), "kind": judgement["protocol"]["kind"]}
         return bool(
-            record["submission"] == submission
-            and record["dataset"] == prepared.source.dataset
-            and record["encoder"] == prepared.source.encoder
-            and protocol == Protocol().as_dict()
-            and all(record["environment"][key] == now[key] for key in ("suite_version", "commit"))
+            judgement["protocol"] == wanted
+            and judgement["submission"] == record["submission"]
+            and join(record, judgement) == record
+            and same_code(judgement)
         )
     except (OSError, ValueError, KeyError, TypeError):
         return False
@@ -159,12 +174,12 @@ def run(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Train and score every SAE of the plan, then the gate.
+    """Train, score and judge every SAE of the plan, then the gate.
 
     What is there already with the same settings is kept; a run that was stopped goes on.
 
     Args:
-        out: gets ``saes/``, ``results/`` and ``gate.json``.
+        out: gets ``saes/``, ``results/``, ``judgements/`` and ``gate.json``.
         dataset, encoder: names; features come through the cache.
         plan: what to train.
         workers: processes, one thread each; results do not depend on their number.

@@ -4,9 +4,10 @@ import hashlib
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from benchmark.codes import Array, write_arrays
 from benchmark.datasets import Dataset, ImageSequence
 from benchmark.encoders import Encoder, EncoderInfo
 from benchmark.errors import UserError
-from benchmark.feature_store import TABLES, FeatureStore, Work
+from benchmark.feature_store import TABLES, FeatureStore
 from benchmark.images import read_image
 
 # Rows between two entries of the journal: less than a second of work is lost by a kill.
@@ -54,19 +55,24 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Block:
+    """Pictures that are encoded together: their number as a block, and (table, row) of each."""
+
+    number: int
+    places: tuple[tuple[str, int], ...]
+
+
+BlockEncoder = Callable[[Sequence[Block]], Iterator[tuple[int, np.ndarray]]]
+"""Gives the features of blocks, each with its number, in any order."""
+
+
+@dataclass(frozen=True)
 class _Plan:
     """Each distinct picture once: where it is, and which rows of the tables it gives."""
 
     dataset: Dataset
-    sources: Mapping[str, ImageSequence]
     first: list[tuple[str, int]]
     rows_of: Mapping[str, np.ndarray]
-
-    def label(self, distinct: int) -> str:
-        """What to call a picture in an error."""
-        table, row = self.first[distinct]
-        ids = self.dataset.ids if table == "images" else _pair_ids(self.dataset)
-        return f"{self.dataset.name}: {table} row {row} ({ids[row]})"
 
 
 def embed(
@@ -76,6 +82,7 @@ def embed(
     home: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     workers: int | None = None,
+    elsewhere: BlockEncoder | None = None,
 ) -> Features:
     """Features of all pictures of ``dataset``, from the cache or made now.
 
@@ -89,6 +96,7 @@ def embed(
         home: cache folder, by default ``benchmark.files.home()``.
         progress: called from time to time while features are made, not when they are in the cache.
         workers: threads that decode and encode, by default one per processor.
+        elsewhere: encodes in place of these threads, with the same encoder.
 
     Raises:
         UserError: a picture that cannot be decoded, a feature that is NaN or infinite (naming the
@@ -107,7 +115,8 @@ def embed(
         with store.locked():
             arrays = store.read()
             if arrays is None:
-                _make(store, _plan(dataset), encoder, progress, workers or _processors())
+                local = partial(_encoded_blocks, dataset, encoder, workers or _processors())
+                _make(store, _plan(dataset), encoder, progress, elsewhere or local)
                 arrays = store.read()
     if arrays is None:
         raise UserError(
@@ -117,15 +126,27 @@ def embed(
     return Features(**arrays, fingerprint=dataset.fingerprint, encoder=info, folder=store.folder)
 
 
-def write_features(path: Path, dataset: Dataset, features: Features) -> None:
-    """Write features as a file for ``--features`` (format: ``benchmark.codes``)."""
+def write_features(
+    path: Path,
+    dataset: Dataset,
+    features: Features,
+    *,
+    pairs: tuple[Dataset, Features] | None = None,
+) -> None:
+    """Write features as a file for ``--features`` (format: ``benchmark.codes``).
+
+    ``pairs`` gives the edit pairs of another dataset, which then stand in the file for its own.
+    """
     arrays: dict[str, Array] = {
         split: features.images[dataset.split(split)] for split in ("match", "score")
     }
-    if len(features.base):
-        arrays |= {"base": features.base, "edited": features.edited}
+    sides = features if pairs is None else pairs[1]
+    if len(sides.base):
+        arrays |= {"base": sides.base, "edited": sides.edited}
     encoder = {key: str(value) for key, value in features.encoder.as_dict().items()}
     metadata = {"fingerprint": features.fingerprint, "dataset": dataset.name}
+    if pairs is not None:
+        metadata |= {"pairs_fingerprint": sides.fingerprint, "pairs_dataset": pairs[0].name}
     metadata |= {f"encoder.{key}": value for key, value in encoder.items()}
     write_arrays(path, arrays, metadata)
 
@@ -146,10 +167,16 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _plan(dataset: Dataset) -> _Plan:
+def pictures_of(dataset: Dataset) -> dict[str, ImageSequence]:
+    """The pictures of a dataset by table: ``images``, and ``base``, ``edited`` of pairs."""
     sources: dict[str, ImageSequence] = {"images": dataset.images}
     if dataset.pairs is not None:
         sources |= {"base": dataset.pairs.base, "edited": dataset.pairs.edited}
+    return sources
+
+
+def _plan(dataset: Dataset) -> _Plan:
+    sources = pictures_of(dataset)
     first: list[tuple[str, int]] = []
     seen: dict[bytes, int] = {}
     rows_of = {}
@@ -164,7 +191,7 @@ def _plan(dataset: Dataset) -> _Plan:
                 first.append((table, row))
             rows[row] = seen[digest]
         rows_of[table] = rows
-    return _Plan(dataset, sources, first, rows_of)
+    return _Plan(dataset, first, rows_of)
 
 
 def _make(
@@ -172,7 +199,7 @@ def _make(
     plan: _Plan,
     encoder: Encoder,
     progress: Callable[[Progress], None] | None,
-    workers: int,
+    encode: BlockEncoder,
 ) -> None:
     # Whole batches, so that only the very last one is padded.
     block_rows = -(-BLOCK_ROWS // encoder.batch_size) * encoder.batch_size
@@ -188,28 +215,30 @@ def _make(
             progress(Progress(done, total, speed, left))
 
     report()
-    for block, features in _encoded_blocks(plan, work, encoder, workers):
-        work.add(block, features)
+    todo = [
+        Block(number, tuple(plan.first[slice(*work.span(number))]))
+        for number in range(work.blocks)
+        if number not in work.done
+    ]
+    for number, features in encode(todo):
+        work.add(number, features)
         report()
     store.finish(work, plan.rows_of)
 
 
 def _encoded_blocks(
-    plan: _Plan, work: Work, encoder: Encoder, workers: int
+    dataset: Dataset, encoder: Encoder, workers: int, todo: Sequence[Block]
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """The blocks that are not done, in order: so the first faulty picture is the one reported."""
+    """The blocks in order: so the first faulty picture is the one reported."""
     waiting: deque[tuple[int, Future[np.ndarray]]] = deque()
-    todo = [block for block in range(work.blocks) if block not in work.done]
+    sources = pictures_of(dataset)
     pool = ThreadPoolExecutor(workers, thread_name_prefix="embed")
     try:
         for block in todo:
-            rows = range(*work.span(block))
             # Read here: a dataset need not be safe to read from several threads.
-            encoded = [
-                plan.sources[table].encoded(row)
-                for table, row in plan.first[rows.start : rows.stop]
-            ]
-            waiting.append((block, pool.submit(_encode, plan, encoder, rows, encoded)))
+            encoded = [sources[table].encoded(row) for table, row in block.places]
+            future = pool.submit(encode_block, dataset, encoder, block, encoded)
+            waiting.append((block.number, future))
             # One block more than workers keeps them busy and bounds the memory.
             if len(waiting) > workers:
                 ready, future = waiting.popleft()
@@ -220,10 +249,16 @@ def _encoded_blocks(
         pool.shutdown(cancel_futures=True)
 
 
-def _encode(plan: _Plan, encoder: Encoder, rows: range, encoded: list[bytes]) -> np.ndarray:
-    images = []
-    for row, data in zip(rows, encoded, strict=True):
-        images.append(read_image(data, name=plan.label(row)))
+def encode_block(
+    dataset: Dataset, encoder: Encoder, block: Block, encoded: Sequence[bytes]
+) -> np.ndarray:
+    """Features of a block's pictures, float32 (len(encoded), D), checked.
+
+    Raises:
+        UserError: a picture that cannot be decoded, or a feature that is NaN or infinite.
+    """
+    names = [_label(dataset, *place) for place in block.places]
+    images = [read_image(data, name=name) for name, data in zip(names, encoded, strict=True)]
     features = encoder.encode(images)
     if features.shape != (len(images), encoder.dim) or features.dtype != np.float32:
         raise TypeError(
@@ -232,8 +267,14 @@ def _encode(plan: _Plan, encoder: Encoder, rows: range, encoded: list[bytes]) ->
         )
     finite = np.isfinite(features).all(axis=1)
     if not finite.all():
-        row = rows[int(finite.argmin())]
+        name = names[int(finite.argmin())]
         raise UserError(
-            f"encoder {encoder.name} gave NaN or infinity for {plan.label(row)}; check that picture"
+            f"encoder {encoder.name} gave NaN or infinity for {name}; check that picture"
         )
     return features
+
+
+def _label(dataset: Dataset, table: str, row: int) -> str:
+    """What to call a picture in an error."""
+    ids = dataset.ids if table == "images" else _pair_ids(dataset)
+    return f"{dataset.name}: {table} row {row} ({ids[row]})"

@@ -86,6 +86,7 @@ class Labels:
         added, removed: concept index or None, one a pair.
         pair_ids: one a pair.
         match_ids, score_ids: one an image; chance is drawn in their order where they are given.
+        left_out: images that left the match split because pairs were made from them.
     """
 
     concepts: tuple[str, ...]
@@ -97,6 +98,7 @@ class Labels:
     pair_ids: Sequence[str] = ()
     match_ids: Sequence[str] = ()
     score_ids: Sequence[str] = ()
+    left_out: int = 0
 
     def order(self, part: str) -> np.ndarray | None:
         """Rows of a part sorted by name; None where they have no names."""

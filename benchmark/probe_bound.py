@@ -40,6 +40,8 @@ def _path(source: Source, protocol: Protocol) -> Path:
     now = environment()
     key = {
         "dataset": dict(source.dataset),
+        # pictures that the pairs were made from are not in the match split
+        **({} if source.pairs_dataset is None else {"pairs": dict(source.pairs_dataset)}),
         "encoder": dict(source.encoder),
         "bootstrap": protocol.bootstrap,
         "code": [now["suite_version"], now["commit"]],

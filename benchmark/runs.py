@@ -3,70 +3,47 @@
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmark.codes import read_arrays
-from benchmark.datasets import Activations, Dataset, load_dataset
-from benchmark.encoders import Encoder, load_encoder
+from benchmark.datasets import join, load_dataset
 from benchmark.errors import UserError
-from benchmark.features import Features, Progress, embed
-from benchmark.measure import Labels, Protocol
+from benchmark.measure import Protocol
 from benchmark.names import ID, slug
+from benchmark.prepared import (
+    DEFAULT_ENCODER,
+    Prepared,
+    ShowProgress,
+    file_parts,
+    joined_labels,
+    labels_of,
+    prepare,
+    prepare_activations,
+    prepare_by_name,
+    sources_json,
+    unknown_encoder,
+)
 from benchmark.probe_bound import probe_bound
 from benchmark.saes import Sae
 from benchmark.scoring import Scored, Source, result_record, score_codes, score_sae
 
-DEFAULT_ENCODER = "efficientnet-lite0"
-
-NO_ENCODER = "none"
-"""What a record names where the dataset holds activations."""
-
-ShowProgress = Callable[[Progress], None]
-
-
-def labels_of(dataset: Dataset) -> Labels:
-    """Annotations of both splits, and what the pairs change."""
-    match, score = (dataset.annotations[dataset.split(part)] for part in ("match", "score"))
-    match_ids, score_ids = (
-        [dataset.ids[row] for row in dataset.split(part)] for part in ("match", "score")
-    )
-    labels = Labels(dataset.concepts, match, score, match_ids=match_ids, score_ids=score_ids)
-    pairs = dataset.pairs
-    if pairs is None:
-        return labels
-    return replace(
-        labels,
-        present=pairs.present,
-        added=pairs.added,
-        removed=pairs.removed,
-        pair_ids=pairs.ids,
-    )
-
-
-def parts_of(features: Features | Activations, dataset: Dataset) -> dict[str, np.ndarray]:
-    """Features by part: ``match``, ``score``, and ``base``, ``edited`` where there are pairs."""
-    parts = {part: np.asarray(features.images)[dataset.split(part)] for part in ("match", "score")}
-    if dataset.pairs is not None:
-        parts |= {"base": np.asarray(features.base), "edited": np.asarray(features.edited)}
-    return parts
-
-
-def dataset_json(dataset: Dataset) -> dict[str, str]:
-    """What a record says of a dataset."""
-    return {
-        "name": dataset.name,
-        "revision": dataset.revision,
-        "fingerprint": dataset.fingerprint,
-    }
-
-
-def source_of(dataset: Dataset, features: Features) -> Source:
-    """Dataset and encoder as a record names them."""
-    return Source(dataset_json(dataset), features.encoder.as_dict())
+__all__ = [
+    "DEFAULT_ENCODER",
+    "Prepared",
+    "ShowProgress",
+    "measure_and_record",
+    "prepare",
+    "prepare_activations",
+    "prepare_by_name",
+    "record_scored",
+    "score_codes_file",
+    "score_prepared",
+    "shown_name",
+    "submission_of",
+    "weights_sha256",
+]
 
 
 def submission_of(sae: Sae, path: Path, identifier: str | None = None) -> dict[str, Any]:
@@ -130,93 +107,6 @@ def weights_sha256(sae: Sae) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A dataset with its features, ready for any number of SAEs."""
-
-    dataset: Dataset
-    features: Mapping[str, np.ndarray]
-    labels: Labels
-    source: Source
-
-    @property
-    def origin(self) -> dict[str, Any]:
-        """What an SAE trained on the match split says of its data."""
-        return {
-            "dataset": dict(self.source.dataset),
-            "encoder": dict(self.source.encoder),
-            "split": "match",
-        }
-
-
-def prepare(
-    dataset: Dataset,
-    encoder: Encoder,
-    *,
-    home: Path | None = None,
-    progress: ShowProgress | None = None,
-) -> Prepared:
-    """Embed a dataset, through the cache."""
-    features = embed(dataset, encoder, home=home, progress=progress)
-    return Prepared(
-        dataset, parts_of(features, dataset), labels_of(dataset), source_of(dataset, features)
-    )
-
-
-def prepare_activations(dataset: Dataset) -> Prepared:
-    """A dataset of activations, which are its features as they are."""
-    if dataset.activations is None:
-        raise ValueError(f"dataset {dataset.name} holds pictures; prepare it with an encoder")
-    source = Source(dataset_json(dataset), _unknown_encoder(NO_ENCODER))
-    return Prepared(dataset, parts_of(dataset.activations, dataset), labels_of(dataset), source)
-
-
-def prepare_by_name(
-    dataset: str,
-    encoder: str | None,
-    features_file: Path | None,
-    progress: ShowProgress | None = None,
-) -> Prepared:
-    """Dataset and features by name, or features from a file made for this dataset."""
-    data = load_dataset(dataset)
-    if data.activations is not None:
-        if encoder not in (None, NO_ENCODER) or features_file is not None:
-            raise UserError(
-                f"dataset {data.name} holds activations already; leave out --encoder and --features"
-            )
-        return prepare_activations(data)
-    if features_file is None:
-        return prepare(data, load_encoder(encoder or DEFAULT_ENCODER), progress=progress)
-    parts = _parts(features_file, data)
-    dense = {
-        part: value.toarray() if hasattr(value, "toarray") else value
-        for part, value in parts.items()
-    }
-    name = encoder or f"file:{features_file.name}"
-    return Prepared(
-        data, dense, labels_of(data), Source(dataset_json(data), _unknown_encoder(name))
-    )
-
-
-def _unknown_encoder(name: str) -> dict[str, Any]:
-    return {"name": name, "weights_sha256": None}
-
-
-def _parts(path: Path, dataset: Dataset, *, codes: bool = False) -> dict[str, Any]:
-    parts = read_arrays(path, fingerprint=dataset.fingerprint, nonnegative=codes)
-    rows = {part: len(dataset.split(part)) for part in ("match", "score")}
-    if dataset.pairs is not None:
-        rows |= {"base": len(dataset.pairs), "edited": len(dataset.pairs)}
-    for part, expected in rows.items():
-        if part not in parts:
-            raise UserError(f"{path}: no {part!r} part; expected {', '.join(rows)}")
-        if parts[part].shape[0] != expected:
-            raise UserError(
-                f"{path}: {part} has {parts[part].shape[0]} rows, but {dataset.name} has {expected}"
-            )
-    return {part: parts[part] for part in rows}
-
-
 def score_prepared(
     sae: Sae,
     submission: Mapping[str, Any],
@@ -228,25 +118,60 @@ def score_prepared(
 
 
 def measure_and_record(
-    sae: Sae, submission: Mapping[str, Any], prepared: Prepared, protocol: Protocol
+    sae: Sae,
+    submission: Mapping[str, Any],
+    prepared: Prepared,
+    protocol: Protocol,
+    *,
+    probe: Mapping[str, Any] | None = None,
 ) -> tuple[Scored, dict[str, Any]]:
-    """What was measured, with its bootstrap replicates, and the result record made from it."""
+    """What was measured, with its bootstrap replicates, and the result record made from it.
+
+    ``probe`` is the linear-probe bound where it is at hand; else it comes through the cache.
+    """
+    return record_scored(
+        lambda: score_sae(sae, prepared.features, prepared.labels, protocol),
+        submission,
+        prepared,
+        protocol,
+        probe=probe,
+    )
+
+
+def record_scored(
+    score: Callable[[], Scored],
+    submission: Mapping[str, Any],
+    prepared: Prepared,
+    protocol: Protocol,
+    *,
+    probe: Mapping[str, Any] | None = None,
+) -> tuple[Scored, dict[str, Any]]:
+    """What ``score`` gives, timed, and the result record made from it."""
     started = time.time()
     source, labels = prepared.source, prepared.labels
-    scored = score_sae(sae, prepared.features, labels, protocol)
+    scored = score()
     record = result_record(scored, submission, source, labels, protocol, started)
-    record["bounds"]["linear_probe"] = probe_bound(source, prepared.features, labels, protocol)
+    record["bounds"]["linear_probe"] = dict(
+        probe or probe_bound(source, prepared.features, labels, protocol)
+    )
     return scored, record
 
 
 def score_codes_file(
-    path: Path, *, dataset: str, encoder: str | None = None, identifier: str | None = None
+    path: Path,
+    *,
+    dataset: str,
+    pairs: str | None = None,
+    encoder: str | None = None,
+    identifier: str | None = None,
 ) -> dict[str, Any]:
     """The result record of codes alone; what needs the SAE's weights is left out."""
     started = time.time()
     data = load_dataset(dataset)
-    codes = _sparse(_parts(path, data, codes=True))
-    labels, protocol = labels_of(data), Protocol()
+    joined = None if pairs is None else join(data, load_dataset(pairs))
+    codes = _sparse(file_parts(path, data, joined, codes=True))
+    labels = labels_of(data) if joined is None else joined_labels(joined)
+    protocol = Protocol()
     scored = score_codes(codes, labels, protocol)
     submission = {
         "id": _identifier(identifier, path.stem),
@@ -255,7 +180,7 @@ def score_codes_file(
         "d_in": None,
         "d_sae": codes["match"].shape[1],
     }
-    source = Source(dataset_json(data), _unknown_encoder(encoder or "unknown"))
+    source = Source(**sources_json(data, joined), encoder=unknown_encoder(encoder or "unknown"))
     return result_record(scored, submission, source, labels, protocol, started)
 
 

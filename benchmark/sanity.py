@@ -17,12 +17,12 @@ from benchmark.files import home
 from benchmark.measure import Labels, Protocol, encode_all, measure_codes
 from benchmark.metrics import Score
 from benchmark.names import slug
-from benchmark.records import environment, score_json
+from benchmark.records import environment, score_json, timing
 from benchmark.runs import Prepared, submission_of
 from benchmark.saes import Sae, load_sae
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder
-from benchmark.scoring import shuffled_codes, untrained_twins
+from benchmark.scoring import Source, shuffled_codes, untrained_twins
 from benchmark.workers import Setting, prepared_here, start_pool
 
 OWN = ("match_score", "match_score_in_sample", "match_score_one_to_one", "tapa_score")
@@ -96,7 +96,7 @@ class _Job:
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
     submission: Mapping[str, Any]
     scores: Mapping[str, Mapping[str, Score]]  # by kind, by metric
     l0: Mapping[str, float | None]
@@ -161,7 +161,7 @@ def run(
         UserError: an SAE of another width than the features.
     """
     started = time.time()
-    measured: list[_Measured] = []
+    measured: list[Measured] = []
     with start_pool(Setting(dataset, encoder), workers) as pool:
         jobs = [pool.submit(_measure, _Job(one, plan)) for one in configurations]
         source = pool.submit(_source)
@@ -173,20 +173,28 @@ def run(
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-        document = {**source.result(), **_document(measured, plan)}
-    document["timing"] = {
-        "seconds": round(time.time() - started, 3),
-        "measured_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        return combine(measured, plan, source.result(), started)
+
+
+def combine(
+    measured: Sequence[Measured], plan: Plan, source: Source, started: float
+) -> dict[str, Any]:
+    """The document of a check from what ``measure_one`` gave for each SAE."""
+    pairs = source.pairs_dataset
+    return {
+        "dataset": dict(source.dataset),
+        **({} if pairs is None else {"pairs_dataset": dict(pairs)}),
+        "encoder": dict(source.encoder),
+        **_document(measured, plan),
+        "timing": timing(started),
     }
-    return document
 
 
-def _source() -> dict[str, Any]:
-    source = prepared_here().source
-    return {"dataset": dict(source.dataset), "encoder": dict(source.encoder)}
+def _source() -> Source:
+    return prepared_here().source
 
 
-def _measure(job: _Job) -> _Measured:
+def _measure(job: _Job) -> Measured:
     from threadpoolctl import threadpool_limits
 
     here, folder, recipe = prepared_here(), job.configuration.folder, job.configuration.recipe
@@ -195,13 +203,21 @@ def _measure(job: _Job) -> _Measured:
             sae = load_sae(folder)
         else:
             sae = train_to_folder(folder, recipe, here.features["match"], here.origin)
-        scores = {kind: list(many) for kind, many in _kinds(sae, here, job.plan)}
+        return measure_one(sae, submission_of(sae, folder), here, job.plan)
+
+
+def measure_one(sae: Sae, submission: Mapping[str, Any], here: Prepared, plan: Plan) -> Measured:
+    """Every metric of the check on one SAE, its untrained twins and its random codes.
+
+    Measurements of several SAEs make a document with ``combine``.
+    """
+    scores = {kind: list(many) for kind, many in _kinds(sae, here, plan)}
     means = {
         kind: {name: _plain(metrics.average([one[name] for one in many])) for name in many[0]}
         for kind, many in scores.items()
     }
-    return _Measured(
-        submission_of(sae, folder),
+    return Measured(
+        dict(submission),
         {kind: {n: s for n, s in mean.items() if n != "l0"} for kind, mean in means.items()},
         {kind: mean["l0"].value for kind, mean in means.items()},
     )
@@ -256,7 +272,7 @@ def _plain(score: Score) -> Score:
     return Score(*(getattr(score, name) for name in Score.__dataclass_fields__))
 
 
-def _document(measured: Sequence[_Measured], plan: Plan) -> dict[str, Any]:
+def _document(measured: Sequence[Measured], plan: Plan) -> dict[str, Any]:
     ordered = sorted(
         measured, key=lambda one: (one.submission["architecture"], one.submission["d_sae"])
     )

@@ -213,6 +213,7 @@ def _counts(own: Measurement, labels: Labels) -> dict[str, int]:
     removes = np.array([concept is not None for concept in labels.removed], bool)
     return {
         "match_images": len(labels.match),
+        **({"match_images_left_out": labels.left_out} if labels.left_out else {}),
         "score_images": len(labels.score),
         "concepts": len(labels.concepts),
         "pairs": len(adds),

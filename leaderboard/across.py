@@ -15,7 +15,10 @@ from leaderboard.records import Record, Score
 
 @dataclass(frozen=True)
 class TestRow:
-    """Q1 against Q2 to Q4 for one architecture, here or as published; shares in per cent."""
+    """Q1 against Q2 to Q4 for one architecture, here or as published; shares in per cent.
+
+    ``p_note`` and ``d_note`` say why there is none, ``note`` what else a reader must know.
+    """
 
     source: str
     saes: str
@@ -23,6 +26,9 @@ class TestRow:
     difference: Number
     p: str
     d: str
+    p_note: str = ""
+    d_note: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,16 @@ def across_view(board: Board) -> AcrossView | None:
     return AcrossView(
         n=len(records),
         n_with_pairs=sum(four is not None for four in shares.values()),
-        groups=tuple(_groups(records, shares)),
+        groups=beside_paper(
+            records,
+            shares,
+            {
+                architecture_label(row.architecture): paper_row(row.within_quartile, row.p_printed)
+                for row in aiu().redundancy
+            },
+            paper_row(None, aiu().document["redundancy"]["all"]["p_printed"]),
+            "no redundant pairs inside a quartile",
+        ),
         enrichment=plain(statistics.median(known) if known else None),
         enriched=f"{sum(value > 1 for value in known)} of {len(known)}",
         published_enrichment=aiu().printed("enrichment_q1_median"),
@@ -77,35 +92,6 @@ def across_view(board: Board) -> AcrossView | None:
     )
 
 
-@dataclass(frozen=True)
-class DeficitView:
-    """One row of the paper's table of interpretability by quartile, in per cent."""
-
-    label: str
-    quartiles: tuple[Number, ...]
-    printed: Number
-    recomputed: Number
-    p: str
-    d: str
-    note: str | None
-
-
-def published_deficit() -> tuple[DeficitView, ...]:
-    """The paper's table of what Q1 lacks, as printed and as its own rows give it."""
-    return tuple(
-        DeficitView(
-            label=architecture_label(row.architecture),
-            quartiles=tuple(plain(value, 1) for value in row.quartiles),
-            printed=plain(row.difference_printed, 1),
-            recomputed=plain(row.difference, 1),
-            p=row.p_printed,
-            d="–" if row.cohens_d is None else fixed(row.cohens_d, 2),
-            note=row.note,
-        )
-        for row in aiu().deficit
-    )
-
-
 def p_text(p: float | None) -> str:
     """A p-value: three decimals, or a power of ten where these would be 0."""
     if p is None:
@@ -113,26 +99,38 @@ def p_text(p: float | None) -> str:
     return fixed(p, 3) if p >= 0.001 else f"{p:.1e}".replace("e-0", "e-")
 
 
-def _groups(records: Sequence[Record], shares: Mapping[str, Sequence[float] | None]) -> list[Group]:
+def beside_paper(
+    records: Sequence[Record],
+    values: Mapping[str, Sequence[float] | None],
+    printed: Mapping[str, TestRow],
+    whole: TestRow,
+    missing: str,
+) -> tuple[Group, ...]:
+    """Our test of every architecture beside the paper's, then that over all SAEs.
+
+    Args:
+        records: the SAEs.
+        values: id → fractions of Q1 to Q4, or None where not applicable.
+        printed: the paper's row by the architecture's label.
+        whole: the paper's row over all.
+        missing: why an SAE has no values.
+    """
     ours: dict[str, list[Sequence[float] | None]] = {}
     for record in records:
-        ours.setdefault(architecture_label(record.architecture), []).append(shares[record.id])
-    printed = {architecture_label(row.architecture): row for row in aiu().redundancy}
+        ours.setdefault(architecture_label(record.architecture), []).append(values[record.id])
     labels = sorted({*ours, *printed}, key=lambda label: (architecture_index(label), label))
     groups = []
     for label in labels:
-        rows = [_here(ours.get(label, []))]
+        rows = [_here(ours.get(label, []), missing)]
         if row := printed.get(label):
-            rows.append(_paper(row.within_quartile, row.p_printed))
+            rows.append(row)
         groups.append(Group(label, tuple(rows)))
-    whole = aiu().document["redundancy"]["all"]["p_printed"]
-    everything = _here(list(shares.values()))
-    return [*groups, Group("All", (everything, _paper(None, whole)))]
+    return (*groups, Group("All", (_here(list(values.values()), missing), whole)))
 
 
-def _here(values: Sequence[Sequence[float] | None]) -> TestRow:
-    test: QuartileTest = quartile_test(values)
-    with_pairs = sum(four is not None for four in values)
+def _here(values: Sequence[Sequence[float] | None], missing: str) -> TestRow:
+    test: QuartileTest = quartile_test(values, missing=missing)
+    known = sum(four is not None for four in values)
     difference = test.difference
     percent = Score(
         None if difference.value is None else 100 * difference.value,
@@ -142,23 +140,32 @@ def _here(values: Sequence[Sequence[float] | None]) -> TestRow:
     )
     return TestRow(
         source="here",
-        saes=f"{with_pairs} of {len(values)}" if values else "none",
+        saes=f"{known} of {len(values)}" if values else "none",
         quartiles=tuple(
             plain(None if test.means is None else 100 * test.means[q], 1) for q in range(4)
         ),
         difference=number(percent, 1),
         p=p_text(test.p_value),
         d="n/a" if test.cohens_d is None else fixed(test.cohens_d, 2),
+        p_note="" if test.p_value is not None else _too_few(known, LEAST_SAES),
+        d_note="" if test.cohens_d is not None else _too_few(known, 2),
     )
 
 
-def _paper(quartiles: Sequence[float] | None, p: str) -> TestRow:
+def _too_few(known: int, least: int) -> str:
+    if known >= least:
+        return "not applicable: the SAEs do not differ in it"
+    return f"not applicable: needs {least} SAEs, there are {known}"
+
+
+def paper_row(quartiles: Sequence[float] | None, p: str, d: str = "", note: str = "") -> TestRow:
+    """A row of the paper's, in per cent; its difference is worked out again from the row."""
     if quartiles is None:
         missing = plain(None)
-        return TestRow("paper", "", (missing,) * 4, missing, p, "")
+        return TestRow("paper", "", (missing,) * 4, missing, p, d)
     q1, *rest = quartiles
     numbers = tuple(plain(value, 1) for value in quartiles)
-    return TestRow("paper", "", numbers, plain(q1 - sum(rest) / 3, 1), p, "")
+    return TestRow("paper", "", numbers, plain(q1 - sum(rest) / 3, 1), p, d, note=note)
 
 
 def _shares(record: Record) -> list[float] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.names import slug
-from leaderboard.definitions import COLUMNS
+from leaderboard.definitions import COLUMNS, Column, judge_column
 from leaderboard.numbers import Number, number, spread
 from leaderboard.records import Record, Score
 
@@ -51,13 +51,17 @@ class Reference:
 
 @dataclass(frozen=True)
 class Board:
-    """Records measured on the same data, with the same encoder and protocol, best first."""
+    """Records measured on the same data, with the same encoder and protocol, best first.
+
+    ``columns`` are the scores that have one, then the DAME of every judge.
+    """
 
     slug: str
     dataset: Mapping[str, Any]
     pairs_dataset: Mapping[str, Any] | None
     encoder: Mapping[str, Any]
     protocol: Mapping[str, Any]
+    columns: tuple[Column, ...]
     entries: tuple[Entry, ...]
     references: tuple[Reference, ...]
 
@@ -138,23 +142,26 @@ def _board(key: str, records: list[Record]) -> Board:
     pairs = first.get("pairs_dataset")
     named = [first["dataset"]["name"], pairs["name"] if pairs else "", first["encoder"]["name"]]
     digest = hashlib.sha256(key.encode()).hexdigest()[:8]
+    judges = sorted({judge for record in records for judge in record.judges})
+    columns = (*COLUMNS, *map(judge_column, judges))
     return Board(
         slug="-".join([*filter(None, (slug(name, 40) for name in named)), digest]),
         dataset=first["dataset"],
         pairs_dataset=pairs,
         encoder=first["encoder"],
         protocol={name: first["protocol"][name] for name in _SAME_PROTOCOL},
-        entries=_entries(records),
-        references=_references(records),
+        columns=columns,
+        entries=_entries(records, columns),
+        references=_references(records, columns),
     )
 
 
-def _entries(records: list[Record]) -> tuple[Entry, ...]:
+def _entries(records: list[Record], columns: Sequence[Column]) -> tuple[Entry, ...]:
     ranks = rank([record.score(HEADLINE) for record in records])
     entries = [
         Entry(
             record=record,
-            cells={c.key: number(record.score(c.key), c.decimals) for c in COLUMNS},
+            cells={c.key: number(record.score(c.key), c.decimals) for c in columns},
             rank=place,
         )
         for record, place in zip(records, ranks, strict=True)
@@ -163,15 +170,15 @@ def _entries(records: list[Record]) -> tuple[Entry, ...]:
     return tuple(sorted(entries, key=lambda e: (e.rank.place if e.rank else last, e.record.id)))
 
 
-def _references(records: list[Record]) -> tuple[Reference, ...]:
+def _references(records: list[Record], columns: Sequence[Column]) -> tuple[Reference, ...]:
     def row(key: str, label: str, anchor: str, of: Any) -> Reference | None:
         found = {
             c.key: [score for record in records if (score := of(record, c.key)) is not None]
-            for c in COLUMNS
+            for c in columns
         }
         if not any(found.values()):
             return None
-        cells = {c.key: spread(found[c.key], c.decimals) if found[c.key] else "" for c in COLUMNS}
+        cells = {c.key: spread(found[c.key], c.decimals) if found[c.key] else "" for c in columns}
         return Reference(key, label, anchor, cells)
 
     rows = [

@@ -1,10 +1,11 @@
 """The AIU report card of one SAE, ready for its page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.definitions import BY_ANCHOR, Definition
+from leaderboard.judged import JudgedView
 from leaderboard.numbers import Number, number, pad, plain
 from leaderboard.records import Record, Score
 
@@ -46,14 +47,14 @@ class CardView:
         return pad(number, max(row.number.decimals for row in self.rows))
 
 
-def card_view(record: Record) -> CardView | None:
-    """The card of a record; None where it carries none."""
+def card_view(record: Record, judged: Sequence[JudgedView]) -> CardView | None:
+    """The card of a record with what its judges found; None where it carries none."""
     card = record.document.get("card")
     if card is None:
         return None
     sharding = card["c1"]["sharding"]
     return CardView(
-        rows=tuple(_rows(card, record.document["protocol"])),
+        rows=tuple(_rows(card, record.document["protocol"], judged)),
         n_pairs=card["c1"]["n_pairs"],
         zero_rows=card["c1"]["zero_rows"],
         n_sharded=sharding["n_pairs"],
@@ -64,7 +65,9 @@ def card_view(record: Record) -> CardView | None:
     )
 
 
-def _rows(card: Mapping[str, Any], protocol: Mapping[str, Any]) -> list[CardRow]:
+def _rows(
+    card: Mapping[str, Any], protocol: Mapping[str, Any], judged: Sequence[JudgedView]
+) -> list[CardRow]:
     c1, c2, c5, geometry = (card[key] for key in ("c1", "c2", "c5", "geometry"))
     least, limit = protocol.get("completeness_f1"), protocol.get("l0_limit")
     found = "Concepts found" if least is None else f"Concepts found (F₁ ≥ {least:g})"
@@ -92,13 +95,7 @@ def _rows(card: Mapping[str, Any], protocol: Mapping[str, Any]) -> list[CardRow]
         _row("", "Q1's share of these", "same-quartile-pairs", c1["within_quartile_share"][0]),
         _row("C2 completeness", found, "completeness", c2["complete_fraction"]),
         _row("", "Explained variance", "explained-variance", c2["explained_variance"]),
-        CardRow(
-            "C3 monosemanticity",
-            "DAME",
-            BY_ANCHOR["dame"],
-            Number(None, "n/a", None, 0, card["c3"]["reason"]),
-            None,
-        ),
+        *_monosemanticity(card["c3"], judged),
         _row("C4 living latents", "Dead latents", "dead-fraction", card["c4"]["dead_fraction"]),
         _row("C5 sparsity", "L0", "l0", c5["l0"], 1),
         _row("", sparse, "sparse-inputs", c5["within_limit"]),
@@ -113,6 +110,35 @@ def _rows(card: Mapping[str, Any], protocol: Mapping[str, Any]) -> list[CardRow]
         _row("Geometry", "Encoder angle, degrees", "angles", geometry["encoder"]["mean"], 1),
         _row("", "Decoder angle, degrees", "angles", geometry["decoder"]["mean"], 1),
     ]
+
+
+def _monosemanticity(c3: Mapping[str, Any], judged: Sequence[JudgedView]) -> list[CardRow]:
+    """C3 by every judge: DAME, what Q1 lacks, and the score and eligible share by quartile."""
+    if not judged:
+        missing = Number(None, "n/a", None, 0, c3["reason"] or "needs a judge")
+        return [CardRow("C3 monosemanticity", "DAME", BY_ANCHOR["dame"], missing, None)]
+    rows: list[CardRow] = []
+    for view in judged:
+        first = "" if rows else "C3 monosemanticity"
+        rows.append(CardRow(first, view.label, BY_ANCHOR["dame"], view.dame, view.n))
+        rows.append(CardRow("", "Q1 deficit", BY_ANCHOR["q1-deficit"], view.deficit, None))
+        if view.quartiles:
+            means = [row.mean for row in view.quartiles]
+            shares = [row.share for row in view.quartiles]
+            rows += [
+                _four("Mean score in Q1 / Q2 / Q3 / Q4", "dame", means),
+                _four("Eligible share in Q1 / Q2 / Q3 / Q4", "eligible-share", shares),
+            ]
+    return rows
+
+
+def _four(label: str, anchor: str, numbers: Sequence[Number]) -> CardRow:
+    """One value a quartile in one row; it is missing only where all four are."""
+    known = [each.value for each in numbers if each.value is not None]
+    text = " / ".join(each.text for each in numbers)
+    note = "one value a quartile" if known else "not applicable in any quartile"
+    shown = Number(known[0] if known else None, text, None, 2, note)
+    return CardRow("", label, BY_ANCHOR[anchor], shown, None)
 
 
 def _row(

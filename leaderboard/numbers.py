@@ -1,14 +1,13 @@
 """Numbers as readers see them: no more digits than their interval supports."""
 
-import math
 import unicodedata
 from dataclasses import dataclass
 
+from benchmark.rounding import decimals_for
 from leaderboard.records import Score
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "n/a"
-_MOST_DECIMALS = 4
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -29,18 +28,6 @@ class Number:
     @property
     def sort_key(self) -> str | None:
         return None if self.value is None else repr(self.value)
-
-
-def decimals_for(low: float, high: float, default: int) -> int:
-    """Decimals at which the interval's half-width has one significant digit.
-
-    ±0.006 supports three (0.503), ±0.02 two (0.50); an interval of width 0 (an exact count, say)
-    supports ``default``.
-    """
-    half = (high - low) / 2
-    if half <= 0:
-        return default
-    return min(_MOST_DECIMALS, max(0, -math.floor(math.log10(half))))
 
 
 def fixed(value: float, decimals: int) -> str:
@@ -98,6 +85,8 @@ def visible(text: str) -> str:
 
     Such characters can reorder or hide what stands beside them on the page.
     """
+    if text.isprintable() and text.isascii():
+        return text
     return "".join("\N{REPLACEMENT CHARACTER}" if _unsafe(char) else char for char in text)
 
 

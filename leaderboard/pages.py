@@ -12,6 +12,7 @@ from leaderboard.boards import Board, Entry
 from leaderboard.cards import CardView, card_view
 from leaderboard.definitions import COLUMN, COLUMNS, Column
 from leaderboard.examples import Example, latents, pick_examples
+from leaderboard.judged import JudgedView, judged_views
 from leaderboard.numbers import MINUS, Number, fixed, number, pad, plain
 from leaderboard.pictures import Pictures
 from leaderboard.plots import quartile_bars
@@ -68,6 +69,7 @@ class Measurement:
     pictures_note: str | None
     dominance: Markup | None
     card: CardView | None
+    judged: tuple[JudgedView, ...]
     record_sha256: str
     citation: str
     commands: tuple[str, ...]
@@ -95,11 +97,12 @@ def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
     mass = document.get("dominance", {}).get("quartile_mass")
     key = f"dominance-{board.slug}"
     digest = hashlib.sha256(record.text.encode()).hexdigest()
+    judged = judged_views(record, board.slug)
     return Measurement(
         board=board,
         entry=entry,
         record_path=f"records/{record.id}.{board.slug}.json",
-        scores=tuple(_score_row(record, column) for column in COLUMNS),
+        scores=tuple(_score_row(record, column) for column in _columns(board, record)),
         bounds={
             name: number(bound)
             for name in ("prevalence", "linear_probe")
@@ -110,7 +113,8 @@ def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
         worst=worst,
         pictures_note=note if best else None,
         dominance=_bars(key, mass),
-        card=card_view(record),
+        card=card_view(record, judged),
+        judged=judged,
         record_sha256=digest,
         citation=_citation(board, record, digest),
         commands=_commands(record),
@@ -120,6 +124,11 @@ def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
 
 def _bars(key: str, mass: Any) -> Markup | None:
     return None if mass is None else quartile_bars(key, [Score.read(s) for s in mass])
+
+
+def _columns(board: Board, record: Record) -> list[Column]:
+    """Those of the board, without judges that did not judge this SAE."""
+    return [c for c in board.columns if c in COLUMNS or record.score(c.key) is not None]
 
 
 def _score_row(record: Record, column: Column) -> ScoreRow:

@@ -1,8 +1,8 @@
-"""Pictures of edit pairs, written beside the pages only where their licence allows it."""
+"""Pictures of edit pairs and of examples, written only where their licence allows it."""
 
 import hashlib
 import io
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,9 @@ WITHOUT_PICTURES = frozenset({"planted"})
 """Datasets of activations."""
 
 _LARGEST = 224
+_THUMBNAIL = 112
+_COLOURS = 64
+"""Of a thumbnail: a page of examples holds hundreds."""
 
 
 @dataclass(frozen=True)
@@ -29,20 +32,24 @@ class Picture:
 
 
 class Pictures:
-    """Base and edited images by pair id, each written once under a name made of its content."""
+    """Images of a dataset, each written once under a name made of its content."""
 
     def __init__(self, dataset: "Dataset | None", folder: Path) -> None:
         self._dataset = dataset
         self._folder = folder
         self._rows: dict[str, int] = {}
+        self._pair_rows: dict[str, int] = {}
         self._made: dict[str, tuple[Picture, Picture]] = {}
+        self._thumbnails: dict[str, Picture] = {}
         shown = dataset is not None and dataset.name in SHOWABLE
         self._pairs = dataset.pairs if dataset is not None and shown else None
         if self._pairs is not None:
-            self._rows = {pair: row for row, pair in enumerate(self._pairs.ids)}
+            self._pair_rows = {pair: row for row, pair in enumerate(self._pairs.ids)}
+        if dataset is not None and shown:
+            self._rows = {name: row for row, name in enumerate(dataset.ids)}
 
     def why_not(self, source: Mapping[str, Any]) -> str | None:
-        """Why the pairs of the record's ``source`` dataset are not shown; None where they are."""
+        """Why the pictures of the ``source`` dataset are not shown; None where they are."""
         if source["name"].partition(":")[0] in WITHOUT_PICTURES:
             return "This dataset holds activations, not pictures."
         if source["name"] not in SHOWABLE:
@@ -52,7 +59,7 @@ class Pictures:
             )
         if self._dataset is None:
             return "Built without the dataset's images: numbers only."
-        if not self._rows or self._dataset.fingerprint != source["fingerprint"]:
+        if self._dataset.name not in SHOWABLE or self._dataset.fingerprint != source["fingerprint"]:
             return (
                 "The images at hand are not the ones this record was measured on "
                 "(their fingerprints differ): numbers only."
@@ -61,21 +68,34 @@ class Pictures:
 
     def pair(self, pair_id: str) -> tuple[Picture, Picture] | None:
         """Base and edited picture of a pair, or None where the dataset has no such pair."""
-        if pair_id not in self._rows:
+        if pair_id not in self._pair_rows:
             return None
         if pair_id not in self._made:
-            row, pairs = self._rows[pair_id], self._pairs
+            row, pairs = self._pair_rows[pair_id], self._pairs
             assert pairs is not None
             self._made[pair_id] = self._write(pairs.base[row]), self._write(pairs.edited[row])
         return self._made[pair_id]
 
-    def _write(self, image: Any) -> Picture:
+    def thumbnails(self, names: Iterable[str]) -> Mapping[str, Picture]:
+        """Small pictures by row name; names that the dataset does not have are left out."""
+        wanted = {name for name in names if name in self._rows}
+        # In row order, in which the dataset reads each part of a file once.
+        for name in sorted(wanted - self._thumbnails.keys(), key=self._rows.__getitem__):
+            assert self._dataset is not None
+            image = self._dataset.images[self._rows[name]]
+            self._thumbnails[name] = self._write(image, _THUMBNAIL, _COLOURS)
+        return {name: self._thumbnails[name] for name in sorted(wanted)}
+
+    def _write(self, image: Any, largest: int = _LARGEST, colours: int | None = None) -> Picture:
         shown = image.convert("RGB")
-        shown.thumbnail((_LARGEST, _LARGEST))
+        shown.thumbnail((largest, largest))
+        size = shown.size
+        if colours is not None:
+            shown = shown.quantize(colours, dither=0)
         buffer = io.BytesIO()
         shown.save(buffer, format="PNG", optimize=True)
         data = buffer.getvalue()
         name = f"{hashlib.sha256(data).hexdigest()[:20]}.png"
         self._folder.mkdir(exist_ok=True)
         (self._folder / name).write_bytes(data)
-        return Picture(f"{self._folder.name}/{name}", shown.width, shown.height)
+        return Picture(f"{self._folder.name}/{name}", *size)

@@ -2,16 +2,22 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import schemas
 from benchmark.errors import UserError
 from benchmark.files import json_text
 
+if TYPE_CHECKING:
+    from leaderboard.judgements import Judgement
+
 MAX_BYTES = 32 * 2**20
+
+DAME = "dame/"
+"""What the key of a judge's DAME begins with; the judge's name follows."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,17 @@ class Score:
 
 @dataclass(frozen=True)
 class Record:
-    """A valid result record; ``document`` is its JSON, ``file`` where it came from."""
+    """A valid result record.
+
+    Attributes:
+        document: its JSON.
+        file: where it came from.
+        judged: the judgement documents that belong to it, by judge.
+    """
 
     document: Mapping[str, Any]
     file: Path
+    judged: Mapping[str, "Judgement"] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
@@ -77,9 +90,20 @@ class Record:
         seed = self.document["submission"].get("seed")
         return None if seed is None else int(seed)
 
+    @property
+    def judges(self) -> list[str]:
+        """Names of the judges that gave it a DAME, sorted."""
+        return sorted({*self.document["scores"].get("dame", {}), *self.judged})
+
     def score(self, key: str) -> Score | None:
-        """The score called ``key``, or None where it was not measured."""
-        return _score(self.document["scores"], key)
+        """The score called ``key``, or None where it was not measured.
+
+        ``dame/JUDGE`` is the DAME of one judge, from the judgement document where the record does
+        not carry it.
+        """
+        found = _score(self.document["scores"], key)
+        judgement = self.judged.get(key.removeprefix(DAME)) if key.startswith(DAME) else None
+        return judgement.dame if found is None and judgement is not None else found
 
     def baseline(self, name: str, key: str) -> Score | None:
         """The same score of the baseline ``name`` ("untrained" or "random_codes")."""
@@ -145,14 +169,14 @@ def load_records(folder: Path) -> tuple[Record, ...]:
             f"no result records (*.json) in {folder}; make some with `assay demo` "
             f"or `assay score SAE --dataset NAME --out {folder}/ID.json`"
         )
-    records = [Record(document=_read(path, "result-sae"), file=path) for path in files]
+    records = [Record(document=read(path, "result-sae"), file=path) for path in files]
     # Not by file name: a record moved to another file must not change a page.
     return tuple(sorted(records, key=lambda record: (record.id, record.text)))
 
 
 def load_gate(path: Path) -> Gate:
     """The gate file; ``UserError`` where it is absent or breaks its schema."""
-    document = _read(path, "gate")
+    document = read(path, "gate")
     rows = tuple(
         GateRow(
             architecture=row["architecture"],
@@ -170,7 +194,7 @@ def load_gate(path: Path) -> Gate:
 
 def load_sanity(path: Path) -> Sanity:
     """The sanity file; ``UserError`` where it is absent or breaks its schema."""
-    document = _read(path, "sanity")
+    document = read(path, "sanity")
     expected = len(document["configurations"])
     for row in document["rows"]:
         if len(row["values"]) != expected:
@@ -197,10 +221,12 @@ def canonical(document: Mapping[str, Any]) -> str:
 
 
 def _score(scores: Mapping[str, Any], key: str) -> Score | None:
+    if key.startswith(DAME):
+        scores, key = scores.get("dame", {}), key.removeprefix(DAME)
     return Score.read(scores[key]) if key in scores else None
 
 
-def _read(path: Path, schema: str) -> Mapping[str, Any]:
+def read(path: Path, schema: str) -> Mapping[str, Any]:
     def refuse(problem: str) -> NoReturn:
         raise UserError(f"{path}: {problem}; write the file again or remove it")
 

@@ -1,7 +1,7 @@
 """Rendering the site from result records."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -13,15 +13,18 @@ from markupsafe import Markup
 from benchmark import __version__
 from benchmark.errors import UserError
 from benchmark.files import replacing_dir
-from leaderboard.across import published_deficit
 from leaderboard.boards import Board, make_boards
-from leaderboard.definitions import COLUMN, COLUMNS, GROUPS, SOURCES
+from leaderboard.deficit import published_deficit
+from leaderboard.definitions import COLUMN, GROUPS, SOURCES
+from leaderboard.gallery import PER_QUARTILE, STRONGEST, gallery_view
+from leaderboard.judgements import Judgement, attach, load_judgements
 from leaderboard.numbers import visible
 from leaderboard.pages import Measurement, measure
 from leaderboard.pictures import Pictures
 from leaderboard.plots.svg import architecture_label
 from leaderboard.records import Gate, Record, Sanity, load_gate, load_records, load_sanity
 from leaderboard.sanity import sanity_view
+from leaderboard.sweep_page import SweepView, load_sweep
 from leaderboard.views import BoardView, gate_view, view_board
 
 if TYPE_CHECKING:
@@ -36,6 +39,7 @@ class _Site:
 
     version: str
     n_records: int
+    has_sweep: bool = False
 
 
 def build_site(
@@ -45,24 +49,42 @@ def build_site(
     dataset: "Dataset | None" = None,
     gate: Path | None = None,
     sanity: Path | None = None,
+    judgements: Path | None = None,
+    sweep: Path | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the whole site to ``out`` from the records in ``results``; returns its index page.
 
     ``dataset`` gives the pictures of edit pairs, where its licence and fingerprint allow it;
-    ``gate`` is the gate file of a demo run, ``sanity`` a file that `assay sanity` wrote. The same
-    input gives the same bytes. ``out`` is replaced as a whole, and only if it is absent, empty or
-    an earlier site. Raises ``UserError`` for a record, gate or sanity file that is absent or
-    breaks its schema.
+    ``gate`` is the gate file of a demo run, ``sanity`` a file that `assay sanity` wrote,
+    ``judgements`` a folder of documents that `assay judge` wrote, ``sweep`` the file of tables
+    that `assay sweep` wrote; ``tell`` is called with one line
+    where some of these belong to no record, which are left out. The same input gives the same
+    bytes. ``out`` is replaced as a whole, and only if it is absent, empty or an earlier site.
+    Raises ``UserError`` for a record, gate, sanity or judgement file that is absent or breaks its
+    schema, and for judgements that contradict each other or their record.
     """
     results, out = Path(results), Path(out)
     _check_out(results, out)
     records = load_records(results)
+    if judgements is not None:
+        records, stray = attach(records, load_judgements(Path(judgements)))
+        if stray and tell is not None:
+            tell(_left_out(stray))
     boards = make_boards(records)
     loaded_gate = load_gate(Path(gate)) if gate is not None else None
     loaded_sanity = load_sanity(Path(sanity)) if sanity is not None else None
+    loaded_sweep = load_sweep(Path(sweep)) if sweep is not None else None
     with replacing_dir(out) as folder:
-        _write(folder, records, boards, dataset, loaded_gate, loaded_sanity)
+        _write(folder, records, boards, dataset, loaded_gate, loaded_sanity, loaded_sweep)
     return out / "index.html"
+
+
+def _left_out(stray: Sequence[Judgement]) -> str:
+    shown = ", ".join(judgement.file.name for judgement in stray[:3])
+    more = f" and {len(stray) - 3} more" if len(stray) > 3 else ""
+    files = "1 judgement belongs" if len(stray) == 1 else f"{len(stray)} judgements belong"
+    return f"{files} to no record by SAE, data fingerprint and encoder, left out: {shown}{more}"
 
 
 def _check_out(results: Path, out: Path) -> None:
@@ -90,9 +112,10 @@ def _write(
     dataset: "Dataset | None",
     gate: Gate | None,
     sanity: Sanity | None,
+    sweep: SweepView | None,
 ) -> None:
     environment = make_environment()
-    environment.globals["site"] = _Site(__version__, len(records))
+    environment.globals["site"] = _Site(__version__, len(records), sweep is not None)
     pictures = Pictures(dataset, folder / "img")
     for name in ("saes", "records", "static"):
         (folder / name).mkdir()
@@ -108,12 +131,45 @@ def _write(
     checks = {"gate": gate_view(gate), "sanity": sanity_view(sanity)}
     page("index.html", "index.html.j2", boards=views, **checks)
     page("metrics.html", "metrics.html.j2", groups=GROUPS, sources=list(SOURCES.values()))
-    page("methods.html", "methods.html.j2", boards=views, deficit=published_deficit())
+    page(
+        "methods.html",
+        "methods.html.j2",
+        boards=views,
+        deficit=published_deficit(),
+        judged=any(view.deficits for view in views),
+    )
+    if sweep is not None:
+        page("sweep.html", "sweep.html.j2", sweep=sweep)
     for sae, measurements in _by_sae(boards, pictures).items():
         for measurement in measurements:
             text = measurement.record.text.encode()
             (folder / measurement.record_path).write_bytes(text)
+            _write_galleries(folder, page, measurement, pictures)
         page(f"saes/{sae}.html", "sae.html.j2", measurements=measurements)
+
+
+def _write_galleries(
+    folder: Path, page: Callable[..., None], measurement: Measurement, pictures: Pictures
+) -> None:
+    record = measurement.record
+    for judged in measurement.judged:
+        if judged.gallery is None:
+            continue
+        judgement = record.judged[judged.judge]
+        (folder / "saes" / record.id).mkdir(exist_ok=True)
+        (folder / "judgements").mkdir(exist_ok=True)
+        (folder / judgement.path).write_bytes(judgement.text.encode())
+        page(
+            judged.gallery,
+            "latents.html.j2",
+            record=record,
+            title=measurement.board.title,
+            document=judgement.document,
+            judged=judged,
+            view=gallery_view(f"spread-{judged.key}", judgement, pictures),
+            per_quartile=PER_QUARTILE,
+            strongest=STRONGEST,
+        )
 
 
 def _by_sae(boards: Sequence[Board], pictures: Pictures) -> Mapping[str, list[Measurement]]:
@@ -138,7 +194,6 @@ def make_environment() -> jinja2.Environment:
     )
     environment.filters["architecture"] = architecture_label
     environment.globals |= {
-        "columns": COLUMNS,
         "column": COLUMN,
         "generator": GENERATOR,
         "sources": SOURCES,

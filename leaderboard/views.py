@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from leaderboard.across import AcrossView, across_view
 from leaderboard.boards import HEADLINE, Board, Entry
+from leaderboard.deficit import DeficitView, deficit_views
 from leaderboard.definitions import COLUMNS
 from leaderboard.numbers import Number, pad
 from leaderboard.plots import gate_panels, scatter, sweep_panels
@@ -49,6 +50,7 @@ class BoardView:
     narrow: Markup | None
     sweeps: tuple[Sweep, ...]
     across: AcrossView | None
+    deficits: tuple[DeficitView, ...]
     architectures: tuple[str, ...]
     sizes: tuple[int, ...]
 
@@ -93,13 +95,15 @@ def view_board(board: Board) -> BoardView:
         board=board,
         glyphs=_glyphs(board),
         pads={
-            c.key: max((e.cells[c.key].decimals for e in board.entries), default=0) for c in COLUMNS
+            c.key: max((e.cells[c.key].decimals for e in board.entries), default=0)
+            for c in board.columns
         },
         findings=_findings(board),
         wide=scatter(f"scatter-{board.slug}", records, WIDE),
         narrow=scatter(f"scatter-narrow-{board.slug}", records, NARROW),
         sweeps=tuple(sweep for sweep in sweeps if sweep.panels),
         across=across_view(board),
+        deficits=deficit_views(board),
         architectures=tuple(sorted({r.architecture for r in records}, key=architecture_label)),
         sizes=tuple(sorted({record.d_sae for record in records})),
     )

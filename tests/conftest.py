@@ -1,9 +1,12 @@
-"""Fixtures that several folders share: a small synAvatars and a home that is not the user's."""
+"""Fixtures that several folders share: a small synAvatars, a home not the user's, a browser."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from browser import find
 
 # torch's waiting threads spin unless told not to before it starts
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -23,3 +26,17 @@ def avatars(home) -> Path:
     folder = home / "datasets" / "synavatars"
     build(folder, match=160, score=80, pairs=60, workers=2)
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A headless Chromium; fails where none is installed, as ``make test`` installs one."""
+    from playwright.sync_api import sync_playwright
+
+    path = find()
+    if path is None:
+        pytest.fail("no Chromium or Chrome for the browser tests; `make browser` installs one")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()

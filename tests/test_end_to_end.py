@@ -59,6 +59,10 @@ def test_every_sae_of_the_plan_has_a_valid_record(run):
         assert record["dataset"]["name"] == "synavatars"
         assert record["scores"]["match_score"]["n"] > 0
         assert record["bounds"]["linear_probe"]["value"] > record["bounds"]["prevalence"]["value"]
+        judgement = json.loads((out / "judgements" / f"{name}.annotations.json").read_bytes())
+        schemas.validate("judge", judgement)
+        assert record["scores"]["dame"] == {"annotations": judgement["scores"]["dame"]}
+        assert record["card"]["c3"]["dame"] == record["scores"]["dame"]
 
 
 def test_the_gate_names_every_seed(run):
@@ -96,6 +100,7 @@ def test_a_second_run_makes_nothing_again(run, home, monkeypatch):
     out, gate, _ = run
     monkeypatch.setenv("ASSAY_HOME", str(home))
     files = [*(out / "results").iterdir(), *(out / "saes").rglob("*.*")]
+    files += (out / "judgements").iterdir()
     before = {path: path.stat().st_mtime_ns for path in files}
     again, _ = run_demo(out, plan=PLAN, workers=1)
     assert again == gate
@@ -116,9 +121,20 @@ def test_a_record_of_something_else_is_measured_again(run, home, monkeypatch):
         found = json.loads(path.read_bytes())
         for key in good.keys() - {"timing"}:
             assert found[key] == good[key]
+    judged = out / "judgements" / "demo-topk-64-s0.annotations.json"
+    judgement = json.loads(judged.read_bytes())
     path.write_text('{"half": ')
+    judged.unlink()
     run_demo(out, plan=PLAN, workers=1)
     assert json.loads(path.read_bytes())["scores"] == good["scores"]
+    again = json.loads(judged.read_bytes())
+    assert {**again, "timing": 0} == {**judgement, "timing": 0}
+
+
+def unjudged(record):
+    """Scores without DAME, which the demo's judge adds."""
+    assert list(record["scores"]["dame"]) == ["annotations"]
+    return {name: score for name, score in record["scores"].items() if name != "dame"}
 
 
 def test_scoring_a_demo_sae_again_gives_its_scores(run, home, tmp_path):
@@ -130,8 +146,9 @@ def test_scoring_a_demo_sae_again_gives_its_scores(run, home, tmp_path):
     record = json.loads(done.stdout)
     assert record == json.loads(target.read_bytes())
     first = records(out)[sae.name]
-    for key in ("scores", "baselines", "per_concept", "dataset", "encoder", "protocol"):
+    for key in ("baselines", "per_concept", "dataset", "encoder", "protocol"):
         assert record[key] == first[key]
+    assert record["scores"] == unjudged(first)
     shown = assay(home, "score", sae, "--dataset", "synavatars")
     assert shown.returncode == 0
     assert "MATCHScore, held-out" in shown.stdout
@@ -149,7 +166,7 @@ def test_features_and_codes_from_files_give_the_same_scores(run, home, tmp_path)
     assert done.returncode == 0, done.stderr
     done = assay(home, "score", sae, "--features", features, "--json")
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["scores"] == first["scores"]
+    assert json.loads(done.stdout)["scores"] == unjudged(first)
 
     codes = tmp_path / "codes.safetensors"
     parts = {part: load_sae(sae).encode(x) for part, x in read_arrays(features).items()}
@@ -203,7 +220,7 @@ WRONG = [
     (("train", "--out", "{sae}", "--epochs", "1"), "trained with other settings"),
     (("score", "nowhere"), "nowhere: no such file or folder"),
     (("score", "{sae}", "--dataset", "cifar"), "cifar"),
-    (("score", "{sae}", "--encoder", "resnet"), "known: efficientnet-lite0"),
+    (("score", "{sae}", "--encoder", "resnet"), "known: clip-vit-l-14"),
     (("score", "{sae}", "--id", "Not An Id"), "expected lower-case letters"),
     (("score", "{sae}", "--codes", "x"), "--codes stands alone"),
     (("train", "--out", "{tmp}/x", "--arch", "vae"), "unknown architecture 'vae'; known: topk"),

@@ -20,6 +20,8 @@ assert not Path(benchmark.__file__).is_relative_to(sys.argv[1]), benchmark.__fil
 from benchmark.metrics import match_concepts, match_score
 from leaderboard.published import aiu
 assert aiu().redundancy
+from benchmark.judges.prompts import load_prompts
+assert load_prompts().texts["rank.image"]
 from benchmark.saes import load_sae
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder

@@ -16,10 +16,13 @@ COMMANDS = {
     "data": "benchmark.cli.data",
     "generate": "benchmark.cli.generate",
     "embed": "benchmark.cli.embed",
+    "text": "benchmark.cli.text",
     "train": "benchmark.cli.train",
     "score": "benchmark.cli.score",
     "card": "benchmark.cli.card",
+    "judge": "benchmark.cli.judge",
     "sanity": "benchmark.cli.sanity",
+    "sweep": "benchmark.cli.sweep",
     "site": "benchmark.cli.site",
 }
 
@@ -89,6 +92,8 @@ def _run() -> int:
     """Run the command; wrong use is one line instead of the framework's box."""
     try:
         code = app(standalone_mode=False)
+        if code == 130:  # what typer makes of an interrupt
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except Exception as error:
         if not hasattr(error, "format_message") or not hasattr(error, "exit_code"):

@@ -8,6 +8,14 @@ import typer
 
 app = typer.Typer()
 
+_SHARDED = {
+    "latents": "latents",
+    "decoder_cosine": "decoder cosine",
+    "encoder_cosine": "encoder cosine",
+    "jaccard": "Jaccard",
+    "logit_effect_cosine": "logit effect",
+}
+
 
 @app.command()
 def card(
@@ -28,19 +36,31 @@ def card(
     architecture: Annotated[
         str | None, typer.Option(help="topk or relu, where the SAE's file is silent.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Language model of text activations, for the logit effect; by default where it "
+            "was when they were collected."
+        ),
+    ] = None,
+    judgement: Annotated[
+        list[Path] | None,
+        typer.Option(help="A judgement of this SAE (assay judge --out) for C3; repeatable."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write the card here as JSON.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
 ) -> None:
     """The AIU report card of an SAE: redundancy, completeness, dead latents, sparsity, geometry.
 
-    C3 (monosemanticity) has its place and needs a judge.
+    C3 (monosemanticity) comes from judgements.
     """
     from benchmark.card_runs import card_prepared
-    from benchmark.cli.inputs import give_out, read_sae
+    from benchmark.cli.inputs import about, check_joins, give_out, read_document, read_sae
     from benchmark.files import check_target
 
     if out is not None:
         check_target(out)
+    judgements = {path: read_document(path, "judge") for path in judgement or ()}
     loaded = read_sae(
         sae,
         dataset=dataset,
@@ -50,7 +70,26 @@ def card(
         k=k,
         architecture=architecture,
     )
-    give_out("card", card_prepared(*loaded), out, json_, _report)
+    for path, judged in judgements.items():
+        check_joins(path, about(*loaded[1:]), judged)
+    document = card_prepared(*loaded, model=model)
+    document["card"] = _judged(document["card"], judgements)
+    give_out("card", document, out, json_, _report)
+
+
+def _judged(
+    card: Mapping[str, Any], judgements: Mapping[Path, Mapping[str, Any]]
+) -> Mapping[str, Any]:
+    """The card with the DAME of each judgement; one judge cannot judge twice."""
+    from benchmark.errors import UserError
+    from benchmark.judges.document import with_c3
+
+    for path, judged in judgements.items():
+        name = judged["judge"]["name"]
+        if name in (card["c3"]["dame"] or {}):
+            raise UserError(f"{path}: another --judgement is by {name} too; give one of them")
+        card = with_c3(card, judged)
+    return card
 
 
 def _report(document: Mapping[str, Any]) -> None:
@@ -71,6 +110,8 @@ def _report(document: Mapping[str, Any]) -> None:
     sharding = document["card"]["c1"]["sharding"]
     if sharding["pairs"]:
         console.print(_sharded(sharding))
+        if reason := sharding.get("logit_effect_reason"):
+            console.print(f"Logit effect: {reason}.", highlight=False, markup=False)
     console.print(f"Angles are in {document['card']['geometry']['space']}.")
 
 
@@ -92,7 +133,7 @@ def _rows(card: Mapping[str, Any], protocol: Mapping[str, Any]) -> list[tuple[st
             card["c2"]["complete_fraction"],
         ),
         ("C2 explained variance", card["c2"]["explained_variance"]),
-        ("C3 DAME", f"n/a: {card['c3']['reason']}"),
+        *_c3(card["c3"]),
         ("C4 dead latents", card["c4"]["dead_fraction"]),
         ("C5 mean L0", card["c5"]["l0"]),
         (f"C5 inputs with L0 ≤ {protocol['l0_limit']}", card["c5"]["within_limit"]),
@@ -111,16 +152,23 @@ def _rows(card: Mapping[str, Any], protocol: Mapping[str, Any]) -> list[tuple[st
     return rows
 
 
+def _c3(c3: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    if c3["dame"] is None:
+        return [("C3 DAME", f"n/a: {c3['reason']}")]
+    return [(f"C3 DAME, judge {name}", score) for name, score in sorted(c3["dame"].items())]
+
+
 def _sharded(sharding: Mapping[str, Any]) -> Any:
     from benchmark.cli.show import plain_table
 
     table = plain_table(
         f"Sharded pairs, strongest {len(sharding['pairs'])} of {sharding['n_pairs']:,}",
-        ["latents", "decoder cosine", "encoder cosine", "Jaccard"],
+        [title for key, title in _SHARDED.items() if key in sharding["pairs"][0]],
     )
     for pair in sharding["pairs"]:
+        numbers = (pair[key] for key in _SHARDED if key in pair and key != "latents")
         table.add_row(
             " and ".join(str(latent) for latent in pair["latents"]),
-            *(f"{pair[key]:.3f}" for key in ("decoder_cosine", "encoder_cosine", "jaccard")),
+            *("n/a" if number is None else f"{number:.3f}" for number in numbers),
         )
     return table

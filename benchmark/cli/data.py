@@ -38,12 +38,15 @@ def info(
     as_json: AsJson = False,
 ) -> None:
     """Counts, how common each concept is, licence, and how to cite."""
-    from benchmark.cli.show import print_json
-    from benchmark.datasets import DATASETS, load_dataset
+    from benchmark.cli.show import print_json, progress_bar
+    from benchmark.datasets import load_dataset, source_of_name
+    from benchmark.datasets.folder import FolderDataset
 
     dataset = load_dataset(name, root=root)
-    source = DATASETS.load(dataset.name) if dataset.name in DATASETS else None
-    document = _info(dataset, source)
+    if isinstance(dataset, FolderDataset):  # the first time, every byte of it is hashed
+        with progress_bar(f"hashing {dataset.name}") as update:
+            dataset.hashed(update)
+    document = _info(dataset, source_of_name(dataset.name))
     if as_json:
         print_json(document)
     else:
@@ -62,14 +65,19 @@ def fetch(name: Annotated[str, typer.Argument(help="Name of a dataset.")]) -> No
 def check(
     folder: Annotated[Path, typer.Argument(help="A dataset folder.")], as_json: AsJson = False
 ) -> None:
-    """Prove a folder's invariants; every problem is printed, and any makes the exit code 1."""
-    from benchmark.cli.show import print_json
+    """Prove a folder's invariants; every problem is printed, and any makes the exit code 1.
+
+    The folder may be in our layout, in that of CUB-200-2011 or COCO 2017, or in that of the paper's
+    pairs; what is only worth knowing in data of others is printed as a note.
+    """
+    from benchmark.cli.show import print_json, progress_bar
     from benchmark.datasets import check_folder
     from benchmark.errors import CheckFailed, UserError
 
     if not folder.is_dir():
-        raise UserError(f"no folder {folder}; expected a dataset folder with a manifest.json")
-    report = check_folder(folder)
+        raise UserError(f"no folder {folder}; expected a dataset folder")
+    with progress_bar("checking") as update:
+        report = check_folder(folder, update)
     if as_json:
         print_json(
             {
@@ -77,9 +85,12 @@ def check(
                 "counts": report.counts,
                 "fingerprint": report.fingerprint,
                 "problems": report.problems,
+                "notes": report.notes,
             }
         )
     else:
+        for note in report.notes:
+            typer.echo(f"note: {note}")
         for problem in report.problems:
             typer.echo(problem)
     if report.problems:
@@ -102,12 +113,14 @@ def _described(source: "Source") -> dict[str, str]:
 def _info(dataset: "Dataset", source: "Source | None") -> dict[str, Any]:
     splits = {name: dataset.annotations[rows] for name, rows in dataset.splits.items()}
     pairs = dataset.pairs
+    # without pictures of its own, the base pictures of the pairs
+    labels = dataset.annotations if len(dataset.annotations) or pairs is None else pairs.present
     concepts = [
         {
             "concept": concept,
             "group": dataset.groups[index],
             "positives": {name: int(rows[:, index].sum()) for name, rows in splits.items()},
-            "prevalence": round(float(dataset.annotations[:, index].mean()), 4),
+            "prevalence": round(float(labels[:, index].mean()), 4),
             "pairs_adding": pairs.added.count(index) if pairs else 0,
             "pairs_removing": pairs.removed.count(index) if pairs else 0,
         }
@@ -126,21 +139,27 @@ def _info(dataset: "Dataset", source: "Source | None") -> dict[str, Any]:
             "groups": len(set(dataset.groups)),
         },
         "concepts": concepts,
+        "notes": list(dataset.notes),
     }
 
 
 def _print_info(document: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from benchmark.cli.show import wide_console
 
     counts = ", ".join(f"{number:,} {key}" for key, number in document["counts"].items())
     typer.echo(f"{document['name']} {document['revision']}: {counts}")
     typer.echo(f"licence: {document['licence'] or 'see the folder’s README.md'}")
     typer.echo(f"fingerprint: {document['fingerprint']}")
     typer.echo(f"cite: {document['citation'] or 'see the folder’s README.md'}")
+    for note in document["notes"]:
+        typer.echo(f"note: {note}")
+    if not document["concepts"]:
+        return
     splits = list(document["concepts"][0]["positives"])
     table = Table()
-    table.add_column("concept")
+    table.add_column("concept", no_wrap=True)
     for column in (*splits, "prevalence", "pairs adding", "pairs removing"):
         table.add_column(column, justify="right")
     for row in document["concepts"]:
@@ -151,4 +170,4 @@ def _print_info(document: dict[str, Any]) -> None:
             str(row["pairs_adding"]),
             str(row["pairs_removing"]),
         )
-    Console().print(table)
+    wide_console().print(table)

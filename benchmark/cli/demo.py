@@ -14,7 +14,7 @@ app = typer.Typer()
 @app.command()
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Folder for saes/, results/, gate.json and site/.")
+        Path, typer.Option(help="Folder for saes/, results/, judgements/, gate.json and site/.")
     ] = Path("assay-demo"),
     workers: Annotated[
         int | None,
@@ -22,7 +22,7 @@ def demo(
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the gate as JSON.")] = False,
 ) -> None:
-    """Run the whole line once: build synAvatars, embed, train SAEs, score, render the site.
+    """Run the whole line once: synAvatars, embed, train SAEs, score, judge, render the site.
 
     What is there already is used again; a run that was stopped goes on where it was.
     """
@@ -60,7 +60,7 @@ def run_demo(
         ready = prepare(data, load_encoder(encoder), progress=update)
     # once here, before every worker would need it
     probe_bound(ready.source, ready.features, ready.labels, Protocol())
-    with progress_bar("training and scoring SAEs") as update:
+    with progress_bar("training, scoring and judging SAEs") as update:
         gate = line.run(
             out,
             dataset=dataset,
@@ -69,7 +69,13 @@ def run_demo(
             workers=workers,
             progress=update,
         )
-    index = build_site(out / "results", out / "site", dataset=data, gate=out / "gate.json")
+    index = build_site(
+        out / "results",
+        out / "site",
+        dataset=data,
+        gate=out / "gate.json",
+        judgements=out / line.JUDGEMENTS,
+    )
     return gate, index
 
 

@@ -1,4 +1,4 @@
-"""What ``score`` and ``card`` share: reading an SAE with its data, and giving a document out."""
+"""What ``score``, ``card`` and ``judge`` share: reading an SAE with its data, giving out JSON."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,6 +20,7 @@ def read_sae(
     identifier: str | None,
     k: int | None,
     architecture: str | None,
+    pairs: str | None = None,
 ) -> "tuple[Sae, dict[str, Any], Prepared]":
     """An SAE by path or Hub id, who it is, and the data to measure it on; notes are printed."""
     from benchmark.cli.embed import shown_progress
@@ -32,7 +33,56 @@ def read_sae(
     path = Path(text if Path(text).exists() else text.partition("@")[0])
     submission = submission_of(sae, path, identifier)
     with shown_progress("embedding") as update:
-        return sae, submission, prepare_by_name(dataset, encoder, features, update)
+        return sae, submission, prepare_by_name(dataset, encoder, features, update, pairs=pairs)
+
+
+_MOST_BYTES = 64 * 2**20
+
+
+def read_document(path: Path, schema: str) -> dict[str, Any]:
+    """A JSON document that is valid under a schema.
+
+    Raises:
+        UserError: absent, too large, not JSON, or against the schema; naming the file.
+    """
+    import json
+
+    from benchmark.errors import UserError
+    from schemas import validate
+
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; expected a document of schema {schema!r}")
+    if path.stat().st_size > _MOST_BYTES:
+        raise UserError(f"{path}: larger than {_MOST_BYTES >> 20} MiB; expected a smaller file")
+    try:
+        document: dict[str, Any] = json.loads(path.read_bytes().decode())
+        validate(schema, document)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not JSON that can be read ({error}); write it again") from None
+    return document
+
+
+def about(submission: Mapping[str, Any], prepared: "Prepared") -> dict[str, Any]:
+    """What every document says of its SAE and data."""
+    source = prepared.source
+    return {
+        "submission": dict(submission),
+        "dataset": dict(source.dataset),
+        "encoder": dict(source.encoder),
+    }
+
+
+def check_joins(path: Path, document: Mapping[str, Any], judgement: Mapping[str, Any]) -> None:
+    """Refuse the file ``path`` where a judgement and a document are not of one SAE and data."""
+    from benchmark.errors import UserError
+    from benchmark.judges.document import check_same
+
+    try:
+        check_same(document, judgement)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
 
 
 def give_out(

@@ -17,6 +17,10 @@ def score(
         ),
     ] = None,
     dataset: Annotated[str, typer.Option(help="Dataset name or folder.")] = "synavatars",
+    pairs: Annotated[
+        str | None,
+        typer.Option(help="Dataset of the edit pairs, where it is another one: cub with syncub."),
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="Encoder; the dataset's own by default.")
     ] = None,
@@ -50,7 +54,9 @@ def score(
     if codes is not None:
         if sae is not None or features is not None:
             raise UserError("--codes stands alone: give no SAE and no --features with it")
-        record = score_codes_file(codes, dataset=dataset, encoder=encoder, identifier=id_)
+        record = score_codes_file(
+            codes, dataset=dataset, pairs=pairs, encoder=encoder, identifier=id_
+        )
     elif not sae:
         raise UserError("give an SAE folder or file, or --codes FILE")
     else:
@@ -62,6 +68,7 @@ def score(
             identifier=id_,
             k=k,
             architecture=architecture,
+            pairs=pairs,
         )
         record = score_prepared(*loaded)
     give_out("result-sae", record, out, json_, record_table)

@@ -36,6 +36,16 @@ def build(
         Path | None,
         typer.Option(help="Sanity file; sanity.json beside the results folder by default."),
     ] = None,
+    judgements: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of judgements; judgements/ beside the results folder by default."
+        ),
+    ] = None,
+    sweep: Annotated[
+        Path | None,
+        typer.Option(help="Tables of a sweep; sweep.json beside the results folder by default."),
+    ] = None,
 ) -> None:
     """Render the leaderboard from result records."""
     from benchmark.datasets import load_dataset
@@ -46,8 +56,21 @@ def build(
         gate = beside / "gate.json"
     if sanity is None and (beside / "sanity.json").is_file():
         sanity = beside / "sanity.json"
+    if judgements is None and any((beside / "judgements").glob("**/*.json")):
+        judgements = beside / "judgements"
+    if sweep is None and (beside / "sweep.json").is_file():
+        sweep = beside / "sweep.json"
     data = load_dataset(dataset) if dataset is not None else None
-    index = build_site(results, out, dataset=data, gate=gate, sanity=sanity)
+    index = build_site(
+        results,
+        out,
+        dataset=data,
+        gate=gate,
+        sanity=sanity,
+        judgements=judgements,
+        sweep=sweep,
+        tell=lambda line: typer.echo(line, err=True),
+    )
     if data is None:
         typer.echo("no --dataset given: the pages show numbers without pictures", err=True)
     typer.echo(str(index))

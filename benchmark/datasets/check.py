@@ -1,15 +1,20 @@
-"""The invariants of a dataset folder; every broken one is reported."""
+"""The invariants of a dataset folder; every broken one is reported.
+
+Our own layout promises them, so any that is broken is a problem; for the layouts of others see
+``check_foreign``.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import numpy as np
 
 from benchmark.datasets.base import Dataset, ImageSequence
-from benchmark.datasets.layout import CARD, SPLITS
+from benchmark.datasets.check_foreign import CheckReport, Progress, check_foreign, counts_of
+from benchmark.datasets.layout import CARD, MANIFEST
+from benchmark.datasets.layouts import open_any
 from benchmark.datasets.manifest import read_manifest
 from benchmark.datasets.parquet import pair_column, read_folder, schema_of
 from benchmark.datasets.pictures import ParquetImages
@@ -17,21 +22,41 @@ from benchmark.errors import UserError
 from benchmark.images import pixel_sha256
 
 
-@dataclass
-class CheckReport:
-    """What was looked at and all that is wrong with it; sound when ``problems`` is empty."""
+def check_folder(folder: Path, progress: Progress | None = None) -> CheckReport:
+    """Check a dataset folder of any known layout from its files alone, reading every byte."""
+    from benchmark.text.manifest import is_text_folder
 
-    name: str
-    counts: dict[str, int] = field(default_factory=dict)
-    fingerprint: str | None = None
-    problems: list[str] = field(default_factory=list)
+    if is_text_folder(folder):
+        return _check_text(folder)
+    if (folder / MANIFEST).is_file():
+        return _check_own(folder)
+    try:
+        dataset = open_any(folder)
+    except UserError as error:
+        return CheckReport(str(folder), problems=[str(error)])
+    return check_foreign(dataset, progress)
 
 
-def check_folder(folder: Path) -> CheckReport:
+def _check_text(folder: Path) -> CheckReport:
+    """A folder of text activations: parts that fit each other, and the fingerprint over them."""
+    from benchmark.text.dataset import open_text_folder
+
+    report = CheckReport(str(folder))
+    try:
+        dataset = open_text_folder(folder)
+        report.name, report.counts = dataset.name, counts_of(dataset)
+        report.fingerprint = dataset.fingerprint
+    except UserError as error:
+        report.problems.append(str(error))
+    return report
+
+
+def _check_own(folder: Path) -> CheckReport:
     """Check a dataset folder from its files alone.
 
     Readable with labels inside the vocabulary; pictures decodable, embedded, without local paths,
-    and no two alike anywhere (by the hash of their pixels); annotations of base and edited differ
+    and no two alike anywhere (by the hash of their pixels; a photograph of another dataset may be
+    the base of several pairs); annotations of base and edited differ
     exactly in added and removed; every concept with positives and negatives in both splits; counts
     and fingerprint as the manifest says.
     """
@@ -39,7 +64,7 @@ def check_folder(folder: Path) -> CheckReport:
     if dataset is None:
         return CheckReport(str(folder), problems=faults)
     report = CheckReport(dataset.name)
-    report.counts = _counts(dataset)
+    report.counts = counts_of(dataset)
     problems = report.problems
     problems += _manifest_problems(folder, report.counts)
     problems += _card_problems(folder)
@@ -61,11 +86,6 @@ def check_folder(folder: Path) -> CheckReport:
                 f"fingerprint: the content has {report.fingerprint}, the manifest says {stated}"
             )
     return report
-
-
-def _counts(dataset: Dataset) -> dict[str, int]:
-    counts = {split: len(rows) for split, rows in dataset.splits.items()}
-    return counts | {"pairs": len(dataset.pairs or ()), "concepts": len(dataset.concepts)}
 
 
 def _manifest_problems(folder: Path, counts: dict[str, int]) -> list[str]:
@@ -102,7 +122,11 @@ def _vocabulary_problems(folder: Path, dataset: Dataset) -> list[str]:
 
 
 def _id_problems(dataset: Dataset) -> list[str]:
-    named = [(split, dataset.ids[row]) for split in SPLITS for row in dataset.split(split).tolist()]
+    named = [
+        (split, dataset.ids[row])
+        for split in dataset.splits
+        for row in dataset.split(split).tolist()
+    ]
     named += [("pairs", name) for name in (dataset.pairs.ids if dataset.pairs else ())]
     return [
         f"{where}: id {name!r} is a local path"
@@ -113,7 +137,7 @@ def _id_problems(dataset: Dataset) -> list[str]:
 
 def _annotation_problems(dataset: Dataset) -> list[str]:
     problems = []
-    for split in SPLITS:
+    for split in dataset.splits:
         rows = dataset.annotations[dataset.split(split)]
         for concept, positives in zip(dataset.concepts, rows.sum(axis=0).tolist(), strict=True):
             if positives == 0:
@@ -148,7 +172,8 @@ def _pair_problems(dataset: Dataset, folder: Path) -> list[str]:
             problems.append(f"pair {name}: removes {dataset.concepts[removed]!r}, which base lacks")
         if set(edited) != (base - {removed}) | ({added} - {None}):
             problems.append(f"pair {name}: edited_concepts are not base_concepts - removed + added")
-        if {dataset.groups[label] for label in changed} - {group}:
+        # an exchange between two groups names both
+        if {dataset.groups[label] for label in changed} - {group, *(group or "").split(" / ")}:
             problems.append(f"pair {name}: changes a concept outside its group {group!r}")
     return problems
 
@@ -156,8 +181,9 @@ def _pair_problems(dataset: Dataset, folder: Path) -> list[str]:
 def _picture_problems(dataset: Dataset) -> list[str]:
     seen: dict[str, str] = {}
     problems = []
-    sources = [(split, dataset.images, dataset.split(split).tolist()) for split in SPLITS]
-    names = dict.fromkeys(SPLITS, dataset.ids)
+    several = dataset.pairs is not None and all(dataset.pairs.sources or [None])
+    sources = [(split, dataset.images, rows.tolist()) for split, rows in dataset.splits.items()]
+    names = dict.fromkeys(dataset.splits, dataset.ids)
     if dataset.pairs is not None:
         rows = list(range(len(dataset.pairs)))
         sources += [("base", dataset.pairs.base, rows), ("edited", dataset.pairs.edited, rows)]
@@ -170,8 +196,9 @@ def _picture_problems(dataset: Dataset) -> list[str]:
             except UserError as error:
                 problems.append(str(error))
                 continue
-            if digest in seen:
-                problems.append(f"{here}: the same picture as {seen[digest]}")
+            first = seen.get(digest, "")
+            if first and not (several and first.startswith("base ") and where == "base"):
+                problems.append(f"{here}: the same picture as {first}")
             seen.setdefault(digest, here)
             problems += _path_problems(images, row, here)
     return problems

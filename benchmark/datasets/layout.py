@@ -35,6 +35,8 @@ PAIR_COLUMNS: dict[str, pa.DataType] = {
     "base_concepts": pa.list_(pa.int64()),
     "edited_concepts": pa.list_(pa.int64()),
 }
+SOURCE = "source"
+"""Optional text column of the pairs: the picture of another dataset that ``base`` is."""
 PICTURES = ("image", "base", "edited")
 _CLASS_LABELS = ("added", "removed")
 

@@ -18,6 +18,7 @@ from benchmark.datasets.layout import (
     PAIR_COLUMNS,
     PAIR_SPLIT,
     PICTURES,
+    SOURCE,
     SPLITS,
 )
 from benchmark.datasets.manifest import Manifest, read_manifest
@@ -54,7 +55,7 @@ def read_folder(folder: Path) -> tuple[Dataset | None, list[str]]:
         return None, [str(error)]
     shards: dict[str, Shard] = {}
     faults: list[str] = []
-    for split in (*SPLITS, PAIR_SPLIT):
+    for split in _stated(manifest):
         try:
             shards[split] = _read_shard(folder, split, manifest)
         except UserError as error:
@@ -63,9 +64,18 @@ def read_folder(folder: Path) -> tuple[Dataset | None, list[str]]:
         faults += _label_faults(shards[split], manifest, pairs=split == PAIR_SPLIT)
     if faults:
         return None, faults
-    images = [shards[split] for split in SPLITS]
-    faults = _id_faults(images) + _id_faults([shards[PAIR_SPLIT]])
+    images = [shards[split] for split in SPLITS if split in shards]
+    faults = _id_faults(images) + _id_faults(
+        [shards[split] for split in (PAIR_SPLIT,) if split in shards]
+    )
     return (None, faults) if faults else (_dataset(manifest, shards), [])
+
+
+def _stated(manifest: Manifest) -> tuple[str, ...]:
+    """The splits that the manifest counts; a folder may hold pictures or pairs only."""
+    held = SPLITS if any(manifest.counts.get(split) != 0 for split in SPLITS) else ()
+    pairs = (PAIR_SPLIT,) if manifest.counts.get("pairs") != 0 or not held else ()
+    return (*held, *pairs)
 
 
 def _read_shard(folder: Path, split: str, manifest: Manifest) -> Shard:
@@ -74,12 +84,17 @@ def _read_shard(folder: Path, split: str, manifest: Manifest) -> Shard:
     if not paths:
         raise UserError(f"{folder}: no {config}/{split}-*.parquet")
     columns = PAIR_COLUMNS if split == PAIR_SPLIT else IMAGE_COLUMNS
-    schema = pa.schema([(name, kind) for name, kind in columns.items() if name not in PICTURES])
     tables = []
     for path in paths:
         with open_parquet(path) as file:
-            _check_schema(file.schema_arrow, columns, path)
+            found = columns
+            if split == PAIR_SPLIT and SOURCE in file.schema_arrow.names:
+                found = columns | {SOURCE: pa.string()}
+            _check_schema(file.schema_arrow, found, path)
+        schema = pa.schema([(name, kind) for name, kind in found.items() if name not in PICTURES])
         tables.append(read_columns(path, schema.names, schema))
+    if len({tuple(table.column_names) for table in tables}) > 1:
+        raise UserError(f"{folder}: column {SOURCE!r} is in some files of the pairs only")
     table = pa.concat_tables(tables)
     if table.num_rows * len(manifest.concepts) > MAX_CELLS:
         raise UserError(f"{folder}: {table.num_rows:,} rows of {split} are more than can be held")
@@ -169,11 +184,12 @@ def _id_faults(shards: Sequence[Shard]) -> list[str]:
 
 
 def _dataset(manifest: Manifest, shards: dict[str, Shard]) -> Dataset:
-    images = [shards[split] for split in SPLITS]
+    held = [split for split in SPLITS if split in shards]
+    images = [shards[split] for split in held]
     bounds = np.cumsum([0, *(shard.table.num_rows for shard in images)])
     splits = {
         split: np.arange(bounds[place], bounds[place + 1], dtype=np.int64)
-        for place, split in enumerate(SPLITS)
+        for place, split in enumerate(held)
     }
     size = len(manifest.concepts)
     return Dataset(
@@ -182,10 +198,12 @@ def _dataset(manifest: Manifest, shards: dict[str, Shard]) -> Dataset:
         concepts=manifest.concepts,
         groups=manifest.groups,
         ids=tuple(value for shard in images for value in shard.strings("id")),
-        annotations=np.concatenate([_matrix(shard, "concepts", size) for shard in images]),
+        annotations=np.concatenate(
+            [np.zeros((0, size), bool), *(_matrix(shard, "concepts", size) for shard in images)]
+        ),
         images=ParquetImages([path for shard in images for path in shard.files], "image"),
         splits=splits,
-        pairs=_pairs(shards[PAIR_SPLIT], size),
+        pairs=_pairs(shards[PAIR_SPLIT], size) if PAIR_SPLIT in shards else None,
     )
 
 
@@ -197,6 +215,9 @@ def _pairs(shard: Shard, size: int) -> PairSequence:
         added=tuple(shard.table["added"].to_pylist()),
         removed=tuple(shard.table["removed"].to_pylist()),
         present=_matrix(shard, "base_concepts", size),
+        sources=tuple(shard.table[SOURCE].to_pylist())
+        if SOURCE in shard.table.column_names
+        else (),
     )
 
 

@@ -158,9 +158,10 @@ def plant(recipe: Recipe) -> PlantedDataset:
     edited = base.copy()
     edited[np.arange(recipe.pairs), added] = True
     edited[np.arange(recipe.pairs), removed] = False
-    parts = Activations(
-        *(_activations(there, dictionary, recipe, draw) for there in (present, base, edited))
+    rows, before, after = (
+        _activations(there, dictionary, recipe, draw) for there in (present, base, edited)
     )
+    parts = Activations(rows, before, after)
     pairs = PairSequence(
         ids=tuple(f"pair-{row}" for row in range(recipe.pairs)),
         base=NoPictures(parts.base),
@@ -240,9 +241,19 @@ def _activations(
 
 def load(root: Path | None = None) -> Dataset:
     """The default recipe; there is nothing on disk, and so no root."""
+    _refuse(root)
+    return plant(Recipe())
+
+
+def load_options(options: str, root: Path | None = None) -> Dataset:
+    """The recipe that the options give."""
+    _refuse(root)
+    return plant(Recipe.parse(options))
+
+
+def _refuse(root: Path | None) -> None:
     if root is not None:
         raise UserError(f"dataset {NAME} is made when it is asked for; it takes no root")
-    return plant(Recipe())
 
 
 SOURCE = Source(
@@ -253,5 +264,5 @@ SOURCE = Source(
     citation="Cite the project Assay and the fingerprint of the data used.",
     load=load,
     fetch=lambda: f"{NAME} is made when it is asked for; nothing to get",
-    options=lambda text: plant(Recipe.parse(text)),
+    options=load_options,
 )

@@ -59,6 +59,10 @@ class EncoderInfo:
     preprocessing: str
     batch_size: int
     dim: int
+    config_sha256: str | None = None
+    """Hash of the model's settings, where they are a file beside the weights."""
+    revision: str | None = None
+    """Commit of the Hub repository that the weights are from."""
 
     @classmethod
     def of(cls, encoder: Encoder) -> "EncoderInfo":
@@ -69,11 +73,13 @@ class EncoderInfo:
             preprocessing=encoder.preprocessing,
             batch_size=encoder.batch_size,
             dim=encoder.dim,
+            config_sha256=getattr(encoder, "config_sha256", None),
+            revision=getattr(encoder, "revision", None),
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as JSON values."""
-        return asdict(self)
+        """The fields as JSON values; those that do not apply are left out."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
 
 
 def center_square(image: Image.Image, side: int) -> Image.Image:

@@ -13,7 +13,12 @@ from benchmark.metrics.cknna import MAX_ROWS as CKNNA_MAX_ROWS
 from benchmark.metrics.cknna import cknna
 from benchmark.metrics.completeness import COMPLETE_FROM, completeness
 from benchmark.metrics.concentration_scores import ConcentrationScores, concentration_scores
-from benchmark.metrics.dame import DameScore, dame_score
+from benchmark.metrics.dame import (
+    DameScore,
+    dame_score,
+    q1_deficit_score,
+    stratified_score,
+)
 from benchmark.metrics.dominance import (
     Concentration,
     alive,
@@ -111,11 +116,13 @@ __all__ = [
     "monosemanticity",
     "ms_score",
     "prevalence_bound",
+    "q1_deficit_score",
     "quartile_mass",
     "quartile_test",
     "quartiles",
     "redundant_fraction_score",
     "sparsity_trap",
+    "stratified_score",
     "tapa_score",
     "within_quartile_shares",
 ]

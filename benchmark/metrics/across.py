@@ -63,18 +63,22 @@ def quartile_test(
     samples = replicates(resamples)
     for rows, weights in resample_weights(len(apart), resamples, seed):
         samples[rows] = weights.astype(np.float64) @ apart / len(apart)
-    deviation = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
+    spread = np.ptp(_rounded(apart)) > 0
     return QuartileTest(
         (means[0], means[1], means[2], means[3]),
         make_score(float(apart.mean()), len(apart), samples if len(apart) > 1 else None, reasons),
         _signed_rank(apart),
-        float(apart.mean()) / deviation if deviation > 0 else None,
+        float(apart.mean() / apart.std(ddof=1)) if spread else None,
     )
 
 
+def _rounded(differences: FloatArray) -> FloatArray:
+    """Equal differences tie, whatever the last bit of a mean."""
+    return np.asarray(np.round(differences, 12))
+
+
 def _signed_rank(differences: FloatArray) -> float | None:
-    # equal differences must tie, whatever the last bit of a mean
-    apart = np.round(differences, 12)
+    apart = _rounded(differences)
     if len(apart) < LEAST_SAES or not apart.any():
         return None
     from scipy.stats import wilcoxon

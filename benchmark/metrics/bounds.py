@@ -10,7 +10,7 @@ from benchmark.metrics.arrays import (
     embeddings_checked,
 )
 from benchmark.metrics.logistic import fit_logistic
-from benchmark.metrics.match_score import MatchScore, mean_f1
+from benchmark.metrics.match_score import NO_CONCEPTS, MatchScore, mean_f1
 from benchmark.metrics.score import RESAMPLES, Score, make_score, replicates, resample_weights
 from benchmark.metrics.subsamples import vector_digests
 
@@ -29,7 +29,10 @@ def prevalence_bound(concepts: BoolArray, *, resamples: int = RESAMPLES, seed: i
     """
     present = annotations(concepts)
     keep = present.any(axis=0)
-    missing = {"no positives in the scored split": int((~keep).sum())}
+    missing = {
+        "no positives in the scored split": int((~keep).sum()),
+        NO_CONCEPTS: int(keep.size == 0),
+    }
     if not keep.any():
         return make_score(None, 0, None, missing)
     columns = present[:, keep].astype(np.float32)
@@ -81,6 +84,7 @@ def linear_probe_bound(
     reasons = {
         "no positives in the matching split": int((~matched).sum()),
         "no positives in the scored split": int((matched & ~found).sum()),
+        NO_CONCEPTS: int(keep.size == 0),
     }
     predicted = np.zeros(present.shape, bool)
     if keep.any():

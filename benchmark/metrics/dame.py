@@ -60,22 +60,9 @@ def dame_score(
     """
     quartile = quartiles(dominance, alive)
     rho = np.asarray(dominance, np.float64)
-    latents, values = _check(scores, quartile)
+    latents, values = _check(scores, quartile, (0.0, 1.0))
+    score = _stratified(latents, values, rho, quartile, resamples, seed)
     own = quartile[latents]
-    mass = np.array([rho[quartile == q].sum() for q in (1, 2, 3, 4)])
-    member = np.stack([own == q for q in (1, 2, 3, 4)], axis=1)
-    filled = member.any(axis=0)
-    missing = {"quartile without scored latents": int((~filled).sum())}
-    if not latents.size:
-        return DameScore(None, None, 0, missing)
-    weight = rho[latents][:, None] * member[:, filled]
-    columns = np.concatenate([weight * values[:, None], weight], axis=1)
-    share = mass[filled] / mass[filled].sum()
-    samples = replicates(resamples)
-    for rows, drawn in resample_weights(len(latents), resamples, seed, own):
-        samples[rows] = _weighted(drawn.astype(np.float64) @ columns, share)
-    value = float(_weighted(columns.sum(axis=0)[None], share)[0])
-    score = make_score(value, len(latents), samples, missing)
     means = tuple(float(values[own == q].mean()) if n else None for q, n in _counts(own))
     return DameScore(
         score.value, score.ci95, score.n, score.not_applicable, score.samples,
@@ -85,7 +72,101 @@ def dame_score(
     )  # fmt: skip
 
 
-def _check(scores: Mapping[int, float], quartile: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def stratified_score(
+    scores: Mapping[int, float],
+    dominance: FloatArray,
+    alive: BoolArray,
+    *,
+    within: tuple[float, float] = (0.0, 1.0),
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Score:
+    """The mean that ``dame_score`` takes, of scores of another kind.
+
+    Args:
+        scores, dominance, alive, resamples, seed: as ``dame_score``.
+        within: least and greatest score of a latent.
+
+    Raises:
+        InputError: as ``dame_score``.
+    """
+    quartile = quartiles(dominance, alive)
+    latents, values = _check(scores, quartile, within)
+    return _stratified(
+        latents, values, np.asarray(dominance, np.float64), quartile, resamples, seed
+    )
+
+
+def q1_deficit_score(
+    scores: Mapping[int, float],
+    dominance: FloatArray,
+    alive: BoolArray,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Score:
+    """Plain mean score of Q1 minus that of Q2 to Q4; below 0 where dominant latents do worse.
+
+    Args:
+        scores, dominance, alive: as ``dame_score``.
+        resamples, seed: bootstrap over scored latents within quartile.
+
+    Returns:
+        Score in [-1, 1]; n is the number of scored latents. Not applicable where Q1, or all of Q2
+        to Q4, have no scored latents.
+
+    >>> import numpy as np
+    >>> q1_deficit_score({0: 0.5, 3: 1.0}, np.array([0.5, 0.3, 0.1, 0.1]), np.ones(4, bool)).value
+    -0.5
+    """
+    quartile = quartiles(dominance, alive)
+    latents, values = _check(scores, quartile, (0.0, 1.0))
+    own = quartile[latents]
+    first, rest = own == 1, own > 1
+    missing = {
+        "no scored latents in Q1": int(not first.any()),
+        "no scored latents in Q2 to Q4": int(not rest.any()),
+    }
+    deficit = _deficit(values, own)
+    if deficit is None:
+        return make_score(None, len(latents), None, missing)
+    # a sum per side and each side's fixed size: every stratum keeps its size in a resample
+    columns = values * (first / first.sum() - rest / rest.sum())
+    samples = replicates(resamples)
+    for rows, drawn in resample_weights(len(latents), resamples, seed, own):
+        samples[rows] = drawn.astype(np.float64) @ columns
+    return make_score(deficit, len(latents), samples)
+
+
+def _stratified(
+    latents: np.ndarray,
+    values: FloatArray,
+    rho: FloatArray,
+    quartile: np.ndarray,
+    resamples: int,
+    seed: int,
+) -> Score:
+    own = quartile[latents]
+    mass = np.array([rho[quartile == q].sum() for q in (1, 2, 3, 4)])
+    member = np.stack([own == q for q in (1, 2, 3, 4)], axis=1)
+    filled = member.any(axis=0)
+    missing = {"quartile without scored latents": int((~filled).sum())}
+    if not latents.size:
+        return Score(None, None, 0, missing)
+    weight = rho[latents][:, None] * member[:, filled]
+    columns = np.concatenate([weight * values[:, None], weight], axis=1)
+    share = mass[filled] / mass[filled].sum()
+    samples = replicates(resamples)
+    for rows, drawn in resample_weights(len(latents), resamples, seed, own):
+        samples[rows] = _weighted(drawn.astype(np.float64) @ columns, share)
+    value = float(_weighted(columns.sum(axis=0)[None], share)[0])
+    return make_score(value, len(latents), samples, missing)
+
+
+def _check(
+    scores: Mapping[int, float], quartile: np.ndarray, within: tuple[float, float]
+) -> tuple[np.ndarray, np.ndarray]:
+    low, high = within
     latents: list[int] = []
     for given, score in scores.items():
         latent = whole_number(given)
@@ -93,8 +174,8 @@ def _check(scores: Mapping[int, float], quartile: np.ndarray) -> tuple[np.ndarra
             raise InputError(f"scores: {given!r} is no alive latent of the {len(quartile)}")
         if isinstance(score, bool) or not isinstance(score, int | float | np.number):
             raise InputError(f"scores: latent {latent} has {score!r}; expected a number")
-        if not 0 <= score <= 1:
-            raise InputError(f"scores: latent {latent} has {score}; expected 0 to 1")
+        if not low <= score <= high:
+            raise InputError(f"scores: latent {latent} has {score}; expected {low:g} to {high:g}")
         latents.append(latent)
     order = np.argsort(latents)
     values = np.array(list(scores.values()), np.float64)

@@ -18,6 +18,9 @@ from benchmark.metrics.arrays import (
 from benchmark.metrics.matching import Coalition, Matching, joint_f1, union_activity
 from benchmark.metrics.score import RESAMPLES, Score, make_score, replicates, resample_weights
 
+NO_CONCEPTS = "no concepts are annotated"
+"""Why a dataset of activations alone has no MATCHScore."""
+
 
 @dataclass(frozen=True)
 class MatchScore(Score):
@@ -83,6 +86,7 @@ def judged(
     reasons = {
         "no positives in the matching split": int((~matched).sum()),
         "no positives in the scored split": int((matched & ~found).sum()),
+        NO_CONCEPTS: int(found.size == 0),
     }
     return predicted, present, keep, reasons
 
@@ -157,7 +161,7 @@ def f1_by_size(latents: Codes, concepts: BoolArray, matching: Matching) -> Float
         raise InputError("f1_by_size: nn_omp refits its weights at every size; use another matcher")
     values = codes_float32(latents)
     present = annotations(concepts, values.shape[0])
-    keep = np.array([c is not None for c in matching.coalitions]) & present.any(axis=0)
+    keep = np.array([c is not None for c in matching.coalitions], bool) & present.any(axis=0)
     result = np.empty((len(matching.coalitions), matching.max_latents))
     for size in range(1, matching.max_latents + 1):
         first = tuple(None if c is None else c[:size] for c in matching.coalitions)

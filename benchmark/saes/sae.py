@@ -1,9 +1,11 @@
 """One sparse autoencoder, whatever library trained it."""
 
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,11 +14,17 @@ import torch
 from benchmark.errors import UserError
 from benchmark.saes.activations import Activation
 from benchmark.saes.normalisation import NORMALISATIONS
+from benchmark.torch_threads import one_thread
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[np.float32]]
 
 CHUNK_ROWS = 256
 """Rows encoded at once; the last chunk is padded, so that no code depends on the batch."""
+
+_MOST_THREADS = 8
+"""Chunks at once: each may hold 256 dense rows of a large dictionary."""
+
+R = TypeVar("R")
 
 
 class SparseCodes(sp.csr_array):
@@ -81,10 +89,11 @@ class Sae:
         Raises:
             UserError: another width than ``d_in``, or a row that is not finite.
         """
-        parts = [
-            sp.csr_array(self.activation(self.pre_activations(chunk)).numpy()[:kept])
-            for chunk, kept in _chunks(check_features(x, self.d_in))
-        ]
+
+        def codes(chunk: torch.Tensor, kept: int) -> sp.csr_array:
+            return sp.csr_array(self.activation(self.pre_activations(chunk)).numpy()[:kept])
+
+        parts = list(_mapped(codes, _chunks(check_features(x, self.d_in))))
         if not parts:
             return SparseCodes((0, self.d_sae), dtype=np.float32)
         return SparseCodes(sp.vstack(parts, format="csr"))
@@ -121,8 +130,11 @@ class Sae:
 
     def iter_pre_activations(self, x: Any) -> Iterator[torch.Tensor]:
         """Pre-activations of all rows, chunk by chunk."""
-        for chunk, kept in _chunks(check_features(x, self.d_in)):
-            yield self.pre_activations(chunk)[:kept]
+
+        def rows(chunk: torch.Tensor, kept: int) -> torch.Tensor:
+            return self.pre_activations(chunk)[:kept]
+
+        return _mapped(rows, _chunks(check_features(x, self.d_in)))
 
     @cached_property
     def _tensors(self) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -157,6 +169,29 @@ def check_features(x: Any, d_in: int) -> Array:
     if not finite.all():
         raise UserError(f"features: row {int(np.argmin(finite))} holds NaN or infinity")
     return features
+
+
+def _mapped(
+    work: Callable[[torch.Tensor, int], R], chunks: Iterable[tuple[torch.Tensor, int]]
+) -> Iterator[R]:
+    """Results of all chunks in order; each is worked on by one thread, several at a time.
+
+    How a product is split over threads moves its last bits, so no product is.
+    """
+
+    def alone(chunk: torch.Tensor, kept: int) -> R:
+        with one_thread():
+            return work(chunk, kept)
+
+    threads = min(torch.get_num_threads(), _MOST_THREADS)
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future[R]] = deque()
+        for chunk, kept in chunks:
+            waiting.append(pool.submit(alone, chunk, kept))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
 
 
 def _chunks(features: Array) -> Iterator[tuple[torch.Tensor, int]]:

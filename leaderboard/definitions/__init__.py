@@ -4,11 +4,22 @@ from dataclasses import dataclass
 
 from leaderboard.definitions.card import CARD
 from leaderboard.definitions.context import BASELINES, PARTS, READING
+from leaderboard.definitions.judge import JUDGE
 from leaderboard.definitions.kinds import SOURCES, Definition, Source
 from leaderboard.definitions.sanity import SANITY
 from leaderboard.definitions.scores import SCORES
 
-__all__ = ["BY_ANCHOR", "COLUMN", "COLUMNS", "GROUPS", "SOURCES", "Column", "Definition", "Source"]
+__all__ = [
+    "BY_ANCHOR",
+    "COLUMN",
+    "COLUMNS",
+    "GROUPS",
+    "SOURCES",
+    "Column",
+    "Definition",
+    "Source",
+    "judge_column",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,7 @@ GROUPS = (
     ("Scores", SCORES),
     ("Per concept and per latent", PARTS),
     ("AIU report card", CARD),
+    ("Judged latents", JUDGE),
     ("Baselines and bounds", BASELINES),
     ("Sanity check", SANITY),
     ("How to read them", READING),
@@ -54,3 +66,8 @@ COLUMNS = tuple(
     for (key, head), definition in zip(_HEADS.items(), SCORES, strict=True)
 )
 COLUMN = {column.key: column for column in COLUMNS}
+
+
+def judge_column(judge: str) -> Column:
+    """The column of one judge's DAME; judges are never mixed in one."""
+    return Column(f"dame/{judge}", f"DAME ({judge})", BY_ANCHOR["dame"])

@@ -44,19 +44,6 @@ CARD = (
         ),
     ),
     Definition(
-        "dame",
-        "DAME",
-        "Does one sentence about a latent order what activates it? Needs a judge.",
-        UP,
-        "0 to 1; chance is 1/6",
-        AIU,
-        (
-            "C3 of the report card. A judge explains a latent from its strongest examples; by that "
-            "sentence alone other examples are put in the order of their activation. Until a "
-            "judge has done so, its place stays empty.",
-        ),
-    ),
-    Definition(
         "sparse-inputs",
         "Inputs with L0 ≤ 64",
         "Fraction of inputs on which at most 64 latents are active.",

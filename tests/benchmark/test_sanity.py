@@ -89,7 +89,7 @@ def scored(value, spread=0.01, **reasons):
 
 def measured(size, **values):
     """A configuration with one metric."""
-    return sanity._Measured(
+    return sanity.Measured(
         {"architecture": "topk", "d_sae": size, "id": f"x{size}", "name": "x", "d_in": 8},
         {kind: {"match_score": values[kind]} for kind in KINDS},
         dict.fromkeys(KINDS, 3.0),

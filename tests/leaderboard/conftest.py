@@ -1,12 +1,12 @@
-"""A dataset to show pairs of, sites made of synthetic records, and a browser."""
+"""A dataset to show pairs of, and sites made of synthetic records."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import find
+from judgement_documents import make_judgement
 from PIL import Image, ImageDraw
 from result_records import FINGERPRINT, make_gate, make_records, make_sanity
 
@@ -40,6 +40,8 @@ class FakeDataset:
 
     def __init__(self, name: str = "synavatars", fingerprint: str = FINGERPRINT) -> None:
         self.name, self.fingerprint, self.pairs = name, fingerprint, FakePairs()
+        self.ids = tuple(f"score-{row:05d}" for row in range(60))
+        self.images = Drawn(60, True)
 
 
 Writer = Callable[..., Path]
@@ -59,9 +61,32 @@ def write_results(tmp_path: Path) -> Writer:
     return write
 
 
+@pytest.fixture
+def write_judgements(tmp_path: Path) -> Writer:
+    """Writes judgement documents to a fresh folder, named in the order given."""
+
+    def write(documents: list[dict[str, Any]], folder: str = "judgements") -> Path:
+        target = tmp_path / folder
+        target.mkdir()
+        for index, document in enumerate(documents):
+            (target / f"{index:03d}.json").write_text(json.dumps(document))
+        return target
+
+    return write
+
+
 @pytest.fixture(scope="session")
 def fake_dataset() -> FakeDataset:
     return FakeDataset()
+
+
+def judges_of(index: int, record: dict[str, Any]) -> list[str]:
+    """All TopK and one BatchTopK by annotations; TopK 512 by two others as well."""
+    architecture = record["submission"]["architecture"]
+    judges = ["annotations"] if architecture == "topk" or index == 5 else []
+    if record["submission"]["id"] == "demo-topk-512-s0":
+        judges += ["random", "openai/a-model"]
+    return judges
 
 
 @pytest.fixture(scope="session")
@@ -74,6 +99,11 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for record in make_records():
         name = record["submission"]["id"]
         (root / "results" / f"{name}.json").write_text(json.dumps(record))
+    (root / "judgements").mkdir()
+    for index, record in enumerate(make_records()):
+        for judge in judges_of(index, record):
+            path = root / "judgements" / f"{index}-{judge.replace('/', '-')}.json"
+            path.write_text(json.dumps(make_judgement(record, judge)))
     (root / "gate.json").write_text(json.dumps(make_gate()))
     (root / "sanity.json").write_text(json.dumps(make_sanity()))
     dataset: Any = FakeDataset()
@@ -83,19 +113,6 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         dataset=dataset,
         gate=root / "gate.json",
         sanity=root / "sanity.json",
+        judgements=root / "judgements",
     )
     return root / "site"
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A headless Chromium; fails where none is installed, as ``make test`` installs one."""
-    from playwright.sync_api import sync_playwright
-
-    path = find()
-    if path is None:
-        pytest.fail("no Chromium or Chrome for the site's tests; `make browser` installs one")
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()

@@ -6,11 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from judgement_documents import make_judgement
 from result_records import make_record, score
 
 from leaderboard import build_site
 
-PAGES = ("index.html", "metrics.html", "methods.html", "saes/demo-topk-512-s0.html")
+PAGES = (
+    "index.html",
+    "metrics.html",
+    "methods.html",
+    "saes/demo-topk-512-s0.html",
+    "saes/*/latents-annotations-*",
+)
 
 
 @contextmanager
@@ -50,12 +57,17 @@ def test_pages_are_quiet_and_fit(
     browser: Any, demo_site: Path, name: str, scheme: str, width: int
 ) -> None:
     with opened(browser, width, color_scheme=scheme) as page:
-        page.goto((demo_site / name).as_uri())
+        page.goto(min(demo_site.glob(name)).as_uri())
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width
         ground = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
         assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+        # Pictures far down the page, or in closed details, load when they come near.
+        page.locator("details").evaluate_all("all => all.forEach(d => { d.open = true })")
+        page.locator("img").evaluate_all("all => all.forEach(i => { i.loading = 'eager' })")
+        page.wait_for_function("[...document.images].every(i => i.complete)")
         assert page.locator("img").evaluate_all("all => all.every(i => i.naturalWidth > 0)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_sorting_both_ways_keeps_missing_last(
@@ -127,7 +139,9 @@ def test_the_name_stays_in_sight_while_the_table_scrolls(browser: Any, demo_site
         assert 0 <= box["x"] < 60
 
 
-def test_hostile_records_do_nothing(browser: Any, write_results: Callable[..., Path]) -> None:
+def test_hostile_records_do_nothing(
+    browser: Any, write_results: Callable[..., Path], write_judgements: Callable[..., Path]
+) -> None:
     hostile = "<img src=x onerror=alert(1)><script>alert(2)</script>\"'" + "W" * 130 + "\u202e"
     record = make_record(submission={"name": hostile, "architecture": hostile[:64]})
     record["dataset"]["name"] = record["encoder"]["name"] = hostile
@@ -135,9 +149,15 @@ def test_hostile_records_do_nothing(browser: Any, write_results: Callable[..., P
         row["concept"] = f"{hostile}{index}"
     for pair in record["pair_examples"]:
         pair |= {"added": f"{hostile}0", "delta_add": 1, "removed": None, "delta_rem": None}
+    judgement = make_judgement(record, f"openai/{hostile}"[:200], per_quartile=2, text=True)
+    judgement["contexts"] = dict.fromkeys(judgement["contexts"], f"{hostile}«{hostile}»")
+    for latent in judgement["latents"]:
+        latent["explanation"] = hostile[:200]
     results = write_results([record, make_record("relu", 256)])
-    index = build_site(results, results.parent / "site")
-    for path in (index, index.parent / "saes" / "demo-topk-512-s0.html"):
+    folder = write_judgements([judgement])
+    index = build_site(results, results.parent / "site", judgements=folder)
+    pages = index.parent / "saes"
+    for path in (index, *pages.glob("demo-topk-512-s0.html"), *pages.glob("*/latents-*.html")):
         with opened(browser, 390) as page:
             page.goto(path.as_uri())
             assert page.locator("img[src=x]").count() == 0

@@ -14,8 +14,9 @@ from result_records import make_record, make_records
 import schemas
 from benchmark.errors import UserError
 from leaderboard import build_site
-from leaderboard.across import across_view, p_text, published_deficit
+from leaderboard.across import across_view, p_text
 from leaderboard.boards import make_boards
+from leaderboard.deficit import published_deficit
 from leaderboard.definitions import BY_ANCHOR
 from leaderboard.published import aiu
 from leaderboard.records import Record

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from judgement_documents import make_judgement
 from result_records import make_gate, make_record, make_sanity
 from typer.testing import CliRunner
 
@@ -28,6 +29,25 @@ def test_build_writes_the_site_and_prints_its_index(write_results: Writer) -> No
     text = (out / "index.html").read_text()
     assert "Does training show?" in text
     assert "Do the metrics see training?" in text
+
+
+def test_build_finds_the_judgements_beside_the_results(
+    write_results: Writer, write_judgements: Writer
+) -> None:
+    record, other = make_record(), make_record("topk", 128)
+    results = write_results([record])
+    write_judgements([make_judgement(record), make_judgement(other)])
+    out = results.parent / "site"
+    command = ["build", "--results", str(results), "--out", str(out)]
+    done = CliRunner().invoke(site.app, command)
+    assert done.exit_code == 0, done.output
+    assert "1 judgement belongs to no record" in done.stderr
+    assert "DAME (annotations)" in (out / "index.html").read_text()
+    named = write_judgements([make_judgement(record, "random")], "named")
+    done = CliRunner().invoke(site.app, [*command, "--judgements", str(named)])
+    assert done.exit_code == 0, done.output
+    assert "DAME (annotations)" not in (out / "index.html").read_text()
+    assert "DAME (random)" in (out / "index.html").read_text()
 
 
 def test_build_names_a_broken_record(write_results: Writer) -> None:

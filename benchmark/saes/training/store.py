@@ -41,7 +41,7 @@ def train_to_folder(
         UserError: the folder holds something else, or an SAE of other settings; training that
             ended in NaN. What was there stays as it was.
     """
-    training = {**recipe.as_dict(), "trainer_version": TRAINER_VERSION, **origin}
+    training = _training(recipe, origin)
     if folder.exists():
         if not FORMAT.matches_folder(folder):
             raise UserError(f"{folder}: exists and is not an SAE; choose another --out")
@@ -52,6 +52,11 @@ def train_to_folder(
                 f"{folder}: holds an SAE trained with other settings; choose another --out or "
                 "give --overwrite"
             )
+    return save_trained(folder, train_finite(features, recipe, progress), recipe, origin)
+
+
+def train_finite(features: np.ndarray, recipe: Recipe, progress: Progress | None = None) -> Sae:
+    """Train an SAE; ``UserError`` where its weights ended in NaN or infinity."""
     sae = train(features, recipe, progress)
     for name in ("encoder", "decoder"):
         if not np.isfinite(getattr(sae, name)).all():
@@ -59,5 +64,33 @@ def train_to_folder(
                 f"training {recipe.architecture} ended in NaN or infinity in its {name}; "
                 "lower the learning rate or the sparsity"
             )
-    FORMAT.save(sae, folder, training)
+    return sae
+
+
+def save_trained(folder: Path, sae: Sae, recipe: Recipe, origin: Mapping[str, Any]) -> Sae:
+    """Write an SAE trained elsewhere, in place of one that is there; returns it as a reader does.
+
+    Raises:
+        UserError: the folder holds something else than an SAE.
+    """
+    if folder.exists() and not FORMAT.matches_folder(folder):
+        raise UserError(f"{folder}: exists and is not an SAE; choose another --out")
+    FORMAT.save(sae, folder, _training(recipe, origin))
     return load_sae(folder)
+
+
+def kept_sae(folder: Path, recipe: Recipe, origin: Mapping[str, Any]) -> Sae | None:
+    """The SAE in a folder if it was trained by this recipe on these features, else None."""
+    try:
+        if not FORMAT.matches_folder(folder):
+            return None
+        if read_config(folder / CONFIG).get("training") != _training(recipe, origin):
+            return None
+        return load_sae(folder)
+    except UserError:
+        # damaged: trained again
+        return None
+
+
+def _training(recipe: Recipe, origin: Mapping[str, Any]) -> dict[str, Any]:
+    return {**recipe.as_dict(), "trainer_version": TRAINER_VERSION, **origin}

@@ -33,13 +33,16 @@ def folder(tmp_path: Path) -> Path:
     return write(tmp_path / "tiny", content())
 
 
+ALL = ["coco", "cub", "planted", "synavatars", "syncoco", "syncub"]
+
+
 def test_list(assay: Run) -> None:
     code, out, _ = assay("data", "list")
     assert code == 0
-    assert [line.partition(":")[0] for line in out.splitlines()] == ["planted", "synavatars"]
+    assert [line.partition(":")[0] for line in out.splitlines()] == ALL
     assert "cc0-1.0" in out
     listed = json.loads(assay("data", "list", "--json")[1])
-    assert [each["name"] for each in listed] == ["planted", "synavatars"]
+    assert [each["name"] for each in listed] == ALL
     assert set(listed[0]) == {"name", "summary", "licence", "citation"}
 
 
@@ -105,9 +108,9 @@ def test_check_prints_every_problem_and_exits_1(assay: Run, tmp_path: Path) -> N
     [
         (
             ("info", "sinavatars"),
-            "unknown dataset 'sinavatars'; known: planted, synavatars.",
+            f"unknown dataset 'sinavatars'; known: {', '.join(ALL)}.",
         ),
-        (("fetch", "cub2"), "error: unknown dataset 'cub2'; known: planted, synavatars."),
+        (("fetch", "cub2"), "error: unknown dataset 'cub2'; known: coco, cub, planted"),
         (("info", "synavatars"), "build it with: assay generate avatars --out"),
         (("check", "nowhere"), "error: no folder nowhere"),
         (("info", "./nowhere"), "error: no dataset folder ./nowhere"),

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 
 import benchmark.datasets
 import benchmark.encoders
-from benchmark.cli.embed import app, shown_progress
+from benchmark.cli.embed import advice, app, shown_progress
 from benchmark.codes import read_arrays
 from benchmark.features import Progress
 
@@ -83,3 +84,26 @@ def test_import_is_light():
         [sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("speed", "left", "expected"),
+    [(2.0, 2.5, "2 images/s, 2 s left"), (0.75, 84_000, "0.75 images/s, 23 h 20 min left")],
+)
+def test_speed_and_time_left(capsys, monkeypatch, speed, left, expected):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "120")
+    with shown_progress("embedding") as show:
+        show(Progress(5, 10, speed, left))
+    assert expected in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
+
+
+def test_a_larger_batch_is_only_advice(tmp_path):
+    from encoder_cases import dinov2_folder
+
+    dinov2_folder(tmp_path / "model")
+    encoder = benchmark.encoders.load_encoder(f"transformers:{tmp_path / 'model'},batch=4")
+    assert "takes 4 pictures, as recorded; memory would allow about " in advice(encoder, 1)
+    assert advice(encoder, 10**9) is None
+    assert advice(TinyEncoder(), 1) is None
+    assert encoder.batch_size == 4

@@ -169,7 +169,7 @@ def test_revision_is_checked(folder: Path) -> None:
 
 
 def test_unknown_names_list_the_known() -> None:
-    with pytest.raises(UserError, match="known: planted, synavatars"):
+    with pytest.raises(UserError, match="known: coco, cub, planted, synavatars, syncoco, syncub"):
         load_dataset("sinavatars")
     with pytest.raises(UserError, match="no dataset folder"):
         load_dataset("./nowhere")

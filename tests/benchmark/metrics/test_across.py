@@ -57,6 +57,12 @@ def test_few_saes_have_a_mean_but_no_p() -> None:
     assert quartile_test([[0.4 + i / 10, 0.1, 0.1, 0.1] for i in range(6)]).p_value == 2 / 2**6
 
 
+def test_equal_differences_have_no_effect_size() -> None:
+    # 0.6 away each, but the last bits of the means differ
+    rows = [[0.7 + i / 10, 0.1 + i / 10, 0.1 + i / 10, 0.1 + i / 10] for i in range(7)]
+    assert quartile_test(rows).cohens_d is None
+
+
 def test_nothing_to_test_is_null() -> None:
     assert quartile_test([]).difference.value is None
     none = quartile_test([None, None])
