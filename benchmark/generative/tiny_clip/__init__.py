@@ -1,0 +1,70 @@
+"""``assay-tiny-clip``: a small CLIP for the demo and the tests, trained on captioned avatars.
+
+It knows voxel-art avatars and the phrases it was trained with, nothing else: its numbers compare
+with nothing outside the demo. ``CARD.md`` says how it was made and how well it does.
+"""
+
+import json
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmark.errors import UserError
+from benchmark.files import file_sha256
+from benchmark.tensors import read_tensors, write_tensors
+
+if TYPE_CHECKING:
+    from benchmark.generative.dense.open_clip_tower import OpenClipTower
+    from benchmark.generative.tiny_clip.network import TinyClip
+
+NAME = "assay-tiny-clip"
+FILE = "assay-tiny-clip.safetensors"
+WEIGHTS_SHA256 = ""
+"""Of the file in this package."""
+
+
+def load(which: str = "") -> "OpenClipTower":
+    """The model with the weights of this package, or of the safetensors file ``which``.
+
+    Raises:
+        UserError: weights missing, or other than the published ones.
+    """
+    if which:
+        return load_file(Path(which), name=f"{NAME}:{which}")
+    with as_file(files(__package__) / FILE) as path:
+        if not path.is_file():
+            raise UserError(
+                f"the weights of {NAME} are not in this installation; "
+                "python -m generation.tiny_clip makes them"
+            )
+        if (found := file_sha256(path)) != WEIGHTS_SHA256:
+            raise UserError(f"{path}: SHA-256 {found}, expected {WEIGHTS_SHA256}: install again")
+        return load_file(path, name=NAME)
+
+
+def load_file(path: Path, *, name: str) -> "OpenClipTower":
+    """The model of a file that ``save`` wrote."""
+    import numpy as np
+    import torch
+
+    from benchmark.generative.dense.open_clip_tower import OpenClipTower
+    from benchmark.generative.tiny_clip.network import Shape, TinyClip
+    from benchmark.generative.tiny_clip.words import Words
+
+    tensors, metadata = read_tensors(path)
+    try:
+        vocabulary = json.loads(metadata["words"])
+        model = TinyClip(len(vocabulary), Shape(**json.loads(metadata["shape"])))
+        state = {key: torch.from_numpy(np.array(v, np.float32)) for key, v in tensors.items()}
+        model.load_state_dict(state)
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise UserError(f"{path}: not a file of {NAME}: {reason}") from error
+    return OpenClipTower(model, Words(vocabulary), name=name)
+
+
+def save(path: Path, model: "TinyClip", vocabulary: list[str], shape: dict[str, int]) -> None:
+    """Write the weights in half precision, with the vocabulary and the sizes beside them."""
+    tensors = {key: value.detach().half().numpy() for key, value in model.state_dict().items()}
+    metadata = {"words": json.dumps(vocabulary), "shape": json.dumps(shape, sort_keys=True)}
+    write_tensors(path, tensors, metadata)
