@@ -1,6 +1,7 @@
 """Fixtures that several folders share: a small synAvatars, a home not the user's, a browser."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,14 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 def home(tmp_path_factory) -> Path:
     """``$ASSAY_HOME`` of the session; set it with ``monkeypatch`` where a test needs it."""
     return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT interrupts, though a shell starts what runs in its background without it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import typer
 if TYPE_CHECKING:
     from benchmark.datasets import Dataset
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from benchmark.judges.protocol import JudgeProtocol
     from benchmark.judges.runs import Plan
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 PAID = ("openai",)
 """Judges that may cost money."""

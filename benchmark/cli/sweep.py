@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from benchmark.sweep import Executor, Report, SweepConfig, Table
     from benchmark.workers import Setting
 
-app = typer.Typer()
+app = typer.Typer(add_completion=False)
 
 
 @app.command()

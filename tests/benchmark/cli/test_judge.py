@@ -196,6 +196,7 @@ def test_the_transcript_of_a_run_without_out_is_in_the_cache(assay, tmp_path):
     assert exchanges(tmp_path / "home" / "judgements" / "sae-openai-m-1.transcript.jsonl") == 3
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_run_stops_at_once_and_goes_on(assay, tmp_path, monkeypatch):
     monkeypatch.setattr(parallel, "GRACE_SECONDS", 0.3)
     hanging, interrupted = threading.Semaphore(0), []

@@ -220,6 +220,7 @@ def test_an_error_stops_the_others_without_waiting(monkeypatch):
     assert len(judge.begun) <= 5 + 3
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_stops_too(monkeypatch):
     monkeypatch.setattr(parallel, "GRACE_SECONDS", 0.2)
     judge = Slow(4, 2)
