@@ -8,9 +8,14 @@ from typing import Any
 
 import pytest
 from browser import find
+from hypothesis import settings
 
 # torch's waiting threads spin unless told not to before it starts
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# on a busy machine a step takes many times as long; a test that is too slow shows in the whole
+settings.register_profile("assay", deadline=None)
+settings.load_profile("assay")
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
+from benchmark.cli.options import (
+    ActiveLatents,
+    ArchitectureName,
+    DatasetName,
+    EncoderName,
+    FeaturesFile,
+    Identifier,
+    SaePath,
+)
+
 app = typer.Typer(add_completion=False)
 
 _SHARDED = {
@@ -19,23 +29,13 @@ _SHARDED = {
 
 @app.command()
 def card(
-    sae: Annotated[str, typer.Argument(help="SAE folder, file, or Hub owner/name@revision.")],
-    dataset: Annotated[str, typer.Option(help="Dataset name or folder.")] = "synavatars",
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder; the dataset's own by default.")
-    ] = None,
-    features: Annotated[
-        Path | None, typer.Option(help="Features made elsewhere (safetensors) instead of encoding.")
-    ] = None,
-    id_: Annotated[
-        str | None, typer.Option("--id", help="Id in the card; the folder's name by default.")
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option(help="Active latents per image, where the SAE's file is silent.")
-    ] = None,
-    architecture: Annotated[
-        str | None, typer.Option(help="topk or relu, where the SAE's file is silent.")
-    ] = None,
+    sae: SaePath,
+    dataset: DatasetName = "synavatars",
+    encoder: EncoderName = None,
+    features: FeaturesFile = None,
+    id_: Identifier = None,
+    k: ActiveLatents = None,
+    architecture: ArchitectureName = None,
     model: Annotated[
         str | None,
         typer.Option(
@@ -55,11 +55,17 @@ def card(
     C3 (monosemanticity) comes from judgements.
     """
     from benchmark.card_runs import card_prepared
-    from benchmark.cli.inputs import about, check_joins, give_out, read_document, read_sae
-    from benchmark.files import check_target
+    from benchmark.cli.inputs import (
+        about,
+        check_joins,
+        check_out,
+        give_out,
+        read_document,
+        read_sae,
+    )
 
-    if out is not None:
-        check_target(out)
+    judged_by = {f"--judgement {path}": path for path in judgement or ()}
+    check_out(out, {"SAE": Path(sae), "--features": features, **judged_by})
     judgements = {path: read_document(path, "judge") for path in judgement or ()}
     loaded = read_sae(
         sae,

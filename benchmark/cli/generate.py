@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
+from benchmark.cli.generate_edit import edit
+from benchmark.cli.generate_plan import plan
+from benchmark.cli.generate_review import review
+from benchmark.cli.generate_verify import verify
+
 app = typer.Typer(help="Build datasets.")
+app.command()(plan)
+app.command()(edit)
+app.command()(verify)
+app.command()(review)
 
 
 @app.callback()

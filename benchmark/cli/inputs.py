@@ -36,6 +36,27 @@ def read_sae(
         return sae, submission, prepare_by_name(dataset, encoder, features, update, pairs=pairs)
 
 
+def check_out(out: Path | None, read: Mapping[str, Path | None]) -> None:
+    """Refuse an ``--out`` that cannot be written, or that is a file which the command needs.
+
+    Args:
+        out: where to write; None for nowhere.
+        read: option or argument → the file it names, None where it was not given.
+
+    Raises:
+        UserError: naming the other option.
+    """
+    from benchmark.errors import UserError
+    from benchmark.files import check_target
+
+    if out is None:
+        return
+    target = check_target(out).resolve()
+    for option, path in read.items():
+        if path is not None and path.resolve() == target:
+            raise UserError(f"{out}: --out would replace the file of {option}; give another --out")
+
+
 _MOST_BYTES = 64 * 2**20
 
 

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from benchmark.cli.options import (
+    ActiveLatents,
+    ArchitectureName,
+    DatasetName,
+    EncoderName,
+    FeaturesFile,
+    Identifier,
+    SaePath,
+)
+
 if TYPE_CHECKING:
     from benchmark.judges import JudgeOptions
     from benchmark.judges.protocol import JudgeProtocol
@@ -30,26 +40,16 @@ class Also(StrEnum):
 
 @app.command()
 def judge(
-    sae: Annotated[str, typer.Argument(help="SAE folder, file, or Hub owner/name@revision.")],
+    sae: SaePath,
     judge_: Annotated[
         str, typer.Option("--judge", help="annotations, random, openai or transformers.")
     ],
-    dataset: Annotated[str, typer.Option(help="Dataset name or folder.")] = "synavatars",
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder; the dataset's own by default.")
-    ] = None,
-    features: Annotated[
-        Path | None, typer.Option(help="Features made elsewhere (safetensors) instead of encoding.")
-    ] = None,
-    id_: Annotated[
-        str | None, typer.Option("--id", help="Id in the document; the folder's name by default.")
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option(help="Active latents per input, where the SAE's file is silent.")
-    ] = None,
-    architecture: Annotated[
-        str | None, typer.Option(help="topk or relu, where the SAE's file is silent.")
-    ] = None,
+    dataset: DatasetName = "synavatars",
+    encoder: EncoderName = None,
+    features: FeaturesFile = None,
+    id_: Identifier = None,
+    k: ActiveLatents = None,
+    architecture: ArchitectureName = None,
     model: Annotated[
         str | None, typer.Option(help="Model of the judge: its name, or its folder.")
     ] = None,
@@ -87,7 +87,14 @@ def judge(
 
     A model's exchanges are kept: the same command goes on where it stopped, and asks nothing twice.
     """
-    from benchmark.cli.inputs import about, check_joins, give_out, read_document, read_sae
+    from benchmark.cli.inputs import (
+        about,
+        check_joins,
+        check_out,
+        give_out,
+        read_document,
+        read_sae,
+    )
     from benchmark.cli.show import progress_bar
     from benchmark.files import check_target, write_json
     from benchmark.judges import JUDGES, JudgeOptions
@@ -104,7 +111,15 @@ def judge(
         transcript, from_transcript, max_tokens=max_tokens,
     )  # fmt: skip
     _check(judge_, options)
-    for target in (out, record, transcript):
+    kept = {
+        "SAE": Path(sae),
+        "--features": features,
+        "--record": record,
+        "--transcript": transcript,
+        "--from-transcript": from_transcript,
+    }
+    check_out(out, kept)
+    for target in (record, transcript):
         if target is not None:
             check_target(target)
     known = None if record is None else read_document(record, "result-sae")

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from benchmark.cli.options import DatasetName, EncoderName
+
 if TYPE_CHECKING:
     from benchmark.sanity import Plan
 
@@ -13,10 +15,8 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def sanity(
-    dataset: Annotated[str, typer.Option(help="Dataset name or folder.")] = "synavatars",
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder; the dataset's own by default.")
-    ] = None,
+    dataset: DatasetName = "synavatars",
+    encoder: EncoderName = None,
     saes: Annotated[
         Path | None,
         typer.Option(help="Folder of SAE folders (a demo's saes/, say) to take; else some train."),

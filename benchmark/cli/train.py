@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from benchmark.cli.options import DatasetName, EncoderName
+
 app = typer.Typer(add_completion=False)
 
 
@@ -16,10 +18,8 @@ def train(
         typer.Option(help="topk, batchtopk, matryoshka, jumprelu, relu, gated or p_anneal."),
     ] = "topk",
     dict_size: Annotated[int, typer.Option(help="Dictionary size.")] = 512,
-    dataset: Annotated[str, typer.Option(help="Dataset name or folder.")] = "synavatars",
-    encoder: Annotated[
-        str | None, typer.Option(help="Encoder; the dataset's own by default.")
-    ] = None,
+    dataset: DatasetName = "synavatars",
+    encoder: EncoderName = None,
     k: Annotated[int, typer.Option(help="Active latents per image (TopK family).")] = 32,
     epochs: Annotated[int, typer.Option(help="Passes over the match split.")] = 50,
     batch_size: Annotated[int, typer.Option(help="Images per step.")] = 64,

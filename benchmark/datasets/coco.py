@@ -45,7 +45,7 @@ class CocoDataset(FolderDataset):
         """Row of a picture by id (``train2017/9``), or as ``train2017#0``."""
         if source.startswith(ANNOTATED):
             number = source.removeprefix(ANNOTATED)
-            if not number.isdigit() or int(number) >= len(self.annotated):
+            if not number.isdecimal() or int(number) >= len(self.annotated):
                 return None
             source = self.annotated[int(number)]
         return super().locate(source)
@@ -136,11 +136,11 @@ def open_coco(
     for split, rows in kept.items():
         if not len(rows):
             raise UserError(f"{annotations / _file(PARTS[split])}: no picture is annotated")
+    names = {split: [parts[split].names[row] for row in rows] for split, rows in kept.items()}
     folders = {
-        split: (pictures or {}).get(split) or _pictures(annotations, part, parts[split])
+        split: (pictures or {}).get(split) or _pictures(annotations, part, names[split][0])
         for split, part in PARTS.items()
     }
-    names = {split: [parts[split].names[row] for row in rows] for split, rows in kept.items()}
     for split in PARTS:
         _check_pictures(folders[split], names[split], annotations / _file(PARTS[split]))
     common, prefixes = _common(folders)
@@ -172,19 +172,19 @@ def open_coco(
     )
 
 
-def _pictures(annotations: Path, part: str, instances: Instances) -> Path:
-    """The folder of a part's pictures: the first usual place that holds its first one."""
+def _pictures(annotations: Path, part: str, first: str) -> Path:
+    """The folder of a part's pictures: the first usual place that holds the first one."""
     places = [
         place / inner
         for place in (annotations, annotations.parent, annotations.parent.parent)
         for inner in (part, f"images/{part}", "images")
     ]
     for place in places:
-        if (place / instances.names[0]).is_file():
+        if (place / first).is_file():
             return place
     looked = ", ".join(str(place) for place in places[:3])
     raise UserError(
-        f"no picture {instances.names[0]} of {annotations / _file(part)} in {looked} or beside it; "
+        f"no picture {first} of {annotations / _file(part)} in {looked} or beside it; "
         f"name its folder: {NAME}:{part.removesuffix(REVISION)}_images=FOLDER"
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.datasets.coco_annotations import has_area, read_items
-from benchmark.errors import UserError
+from benchmark.datasets.coco_annotations import has_area, read_instances, read_items
+
+_TELL = 10_000
 
 
 @dataclass(frozen=True)
@@ -25,24 +26,32 @@ class Objects:
     crowd: bool
 
 
-def read_objects(path: Path) -> dict[int, dict[str, Objects]]:
+_NONE = Objects(0, 0.0, False)
+
+
+def read_objects(
+    path: Path, progress: Callable[[int, int], None] | None = None
+) -> dict[int, dict[str, Objects]]:
     """Objects by image id and class name, read from an annotation file region by region.
 
+    Args:
+        path: the annotation file.
+        progress: told regions read and all of them.
+
     Raises:
-        UserError: no annotation file, or a region that names no image and no known class; file and
-            id are named. ``read_instances`` says more of what may be wrong with a file.
+        UserError: what ``read_instances`` raises.
     """
-    names = {entry.get("id"): entry.get("name") for entry in read_items(path, "categories")}
+    instances = read_instances(path)  # checks the file, unless that was done before
+    names = {number: name for number, name, _ in instances.categories}
     found: dict[int, dict[str, Objects]] = {}
-    for region in read_items(path, "annotations"):
-        where = f"{path}: annotation {region.get('id')}"
-        image, name = region.get("image_id"), names.get(region.get("category_id"))
-        if type(image) is not int or not isinstance(name, str):
-            raise UserError(f"{where}: expected the id of an image and of a category")
-        if not has_area(region.get("bbox"), where):
+    for number, region in enumerate(read_items(path, "annotations")):
+        if progress is not None and number % _TELL == 0:
+            progress(number, instances.regions)
+        if not has_area(region["bbox"], f"{path}: annotation {region['id']}"):
             continue
-        of_image = found.setdefault(image, {})
-        before = of_image.get(name, Objects(0, 0.0, False))
+        of_image = found.setdefault(region["image_id"], {})
+        name = names[region["category_id"]]
+        before = of_image.get(name, _NONE)
         if region.get("iscrowd"):
             of_image[name] = Objects(before.count, before.area, True)
         else:

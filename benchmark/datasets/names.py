@@ -62,6 +62,8 @@ def read_vocabulary(path: Path) -> tuple[str, ...]:
         if number in found:
             raise UserError(f"{path} line {line}: number {number} for the second time")
         key = join_key(name)
+        if not key.strip(" :"):
+            raise UserError(f"{path} line {line}: {name!r} is no name")
         if lines.setdefault(key, line) != line:
             raise UserError(f"{path} line {line}: name {name!r} is also in line {lines[key]}")
         found[number] = name
@@ -78,7 +80,7 @@ def read_vocabulary(path: Path) -> tuple[str, ...]:
 def numbered_lines(path: Path) -> list[tuple[int, int, str]]:
     """Lines ``NUMBER TEXT`` as (line, number, text); blank lines are passed over."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"{path} is missing") from None
     except (OSError, UnicodeDecodeError) as error:

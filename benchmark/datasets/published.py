@@ -88,9 +88,10 @@ class _Row:
 def table_header(folder: Path) -> set[str]:
     """Names of the columns of a folder's table; none where it cannot be read."""
     try:
-        with (folder / TABLE).open(encoding="utf-8", newline="") as stream:
+        # what is no UTF-8 further down is for the reader of the table to name
+        with (folder / TABLE).open(encoding="utf-8-sig", errors="replace", newline="") as stream:
             return {name.strip() for name in next(csv.reader([stream.readline(_MAX_CELL)]), [])}
-    except (OSError, UnicodeDecodeError, csv.Error):
+    except (OSError, csv.Error):
         return set()
 
 

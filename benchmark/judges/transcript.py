@@ -142,8 +142,9 @@ class Transcript:
         key, chat, text = found["key"], found["chat"], found["reply"]
         if not (isinstance(key, str) and _KEY.fullmatch(key)):
             raise ValueError("key is no SHA-256")
-        if not {"kind", "model", "settings"} <= set(chat):
-            raise ValueError("chat lacks kind, model or settings")
+        kinds = {"kind": str, "model": str, "settings": dict}
+        if not all(isinstance(chat[part], kind) for part, kind in kinds.items()):
+            raise TypeError("chat has no kind, model and settings")
         failures = {str(kind): _count(count) for kind, count in found["failures"].items()}
         if text is None:
             self._given_up.setdefault(key, Counter()).update(failures)

@@ -25,7 +25,7 @@ class Reader:
     def table(self, made: type[T], value: Any, where: str, checks: Mapping[str, Check]) -> T | None:
         """An object of ``made`` from a table; None where something in it is wrong."""
         if not isinstance(value, dict):
-            self.fault(where, value, "a table")
+            self.fault(where.removesuffix("."), value, "a table")
             return None
         before = len(self.faults)
         for key in value.keys() - checks.keys():

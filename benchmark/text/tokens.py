@@ -145,9 +145,10 @@ def split_documents(contexts: Sequence[Context], match_share: float) -> dict[str
     for context in contexts:
         sizes[context.document] = sizes.get(context.document, 0) + len(context.places)
     if len(sizes) < 2:
+        found = "the tokens are from 1 document" if sizes else "the corpus gives no tokens"
         raise UserError(
-            f"the tokens are from {len(sizes)} document; expected at least 2, as a document stands "
-            "in one split: take more tokens or another corpus"
+            f"{found}; expected at least 2 documents, as each stands in one split: take more "
+            "tokens or another corpus"
         )
     total = sum(sizes.values())
     missing = {"match": match_share * total, "score": (1 - match_share) * total}

@@ -251,6 +251,25 @@ WRONG = [
 ]
 
 
+@pytest.mark.parametrize("command", ["judge", "card", "score"])
+def test_nothing_that_is_read_is_written_over(assay, place, tmp_path, command):
+    mine = tmp_path / "mine"
+    mine.write_bytes(b"work of hours")
+    options = {"judge": ["--record", "--from-transcript"], "card": ["--judgement"], "score": []}
+    for option in (*options[command], "--features"):
+        more = ("--judge", "openai", "--model", "m") if command == "judge" else ()
+        code, _, complaint = assay(command, "sae", *more, option, mine, "--out", mine)
+        assert code == 2
+        assert f"--out would replace the file of {option}" in complaint
+        assert mine.read_bytes() == b"work of hours"
+    weights = place / "sae" / "sae.safetensors"
+    before = weights.read_bytes()
+    more = ("--judge", "random") if command == "judge" else ()
+    code, _, complaint = assay(command, weights, *more, "--out", weights)
+    assert (code, weights.read_bytes()) == (2, before)
+    assert "--out would replace the file of SAE" in complaint
+
+
 @pytest.mark.parametrize(("arguments", "message"), WRONG, ids=[" ".join(a) for a, _ in WRONG])
 def test_wrong_use_is_one_line_and_exit_code_2(assay, arguments, message):
     code, _, complaint = assay("judge", "sae", *arguments)

@@ -48,6 +48,7 @@ def test_small_folder(tmp_path: Path) -> None:
     assert "2 pictures without a region are left out" in dataset.notes[1]
     assert [dataset.locate(f"train2017#{place}") for place in range(4)] == [0, 1, 2, None]
     assert dataset.locate("val2017/285") == 3
+    assert dataset.locate("train2017#\u00b2") is None
     assert dataset.locate("train2017/25") is None
     assert load_dataset(tmp_path / "c").fingerprint == dataset.fingerprint
 
@@ -153,8 +154,20 @@ def test_missing_pictures_and_broken_files(tmp_path: Path) -> None:
     put(tmp_path / "annotations" / "instances_train2017.json", json.dumps(TRAIN)[:-40])
     with pytest.raises(UserError, match=r"instances_train2017.json: not JSON"):
         load_dataset("coco", root=tmp_path)
+    put(tmp_path / "annotations" / "instances_train2017.json", '{"categories":' + "[" * 100_000)
+    with pytest.raises(UserError, match=r"instances_train2017.json: brackets more than 1,000 deep"):
+        load_dataset("coco", root=tmp_path)
     with pytest.raises(UserError, match=r"https://cocodataset.org/#download into"):
         load_dataset("coco")
+
+
+def test_a_picture_that_is_left_out_need_not_be_there(tmp_path: Path) -> None:
+    bare = {"images": [{"id": 5, "file_name": "absent.png"}, *TRAIN["images"]]}
+    dataset = load_dataset("coco", root=write_coco(tmp_path, TRAIN, VAL))
+    put(tmp_path / "annotations" / "instances_train2017.json", json.dumps(TRAIN | bare))
+    assert load_dataset("coco", root=tmp_path).ids == dataset.ids
+    with pytest.raises(UserError, match=r"no picture absent.png"):
+        load_dataset("coco:unannotated=keep", root=tmp_path)
 
 
 def test_annotations_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

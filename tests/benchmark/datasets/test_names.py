@@ -40,6 +40,8 @@ def test_matching() -> None:
 def test_vocabulary(tmp_path: Path) -> None:
     path = put(tmp_path / "v.txt", "2 hot dog\n\n1 cat\r\n")
     assert read_vocabulary(path) == ("cat", "hot dog")
+    # as editors on Windows begin a file
+    assert read_vocabulary(put(path, b"\xef\xbb\xbf1 cat\r\n")) == ("cat",)
     for text, expected in [
         ("", "no names"),
         ("1 a\n1 b\n", "line 2: number 1 for the second time"),
@@ -48,6 +50,8 @@ def test_vocabulary(tmp_path: Path) -> None:
         ("1\n", "line 1: '1'; expected NUMBER TEXT"),
         ("\u0661 a\n", "expected NUMBER TEXT"),
         ("1234567890 a\n", "too large"),
+        ("1 ::\n", "line 1: '::' is no name"),
+        ("1 a\n2 __\n", "line 2: '__' is no name"),
     ]:
         with pytest.raises(UserError, match=expected):
             read_vocabulary(put(path, text))

@@ -249,6 +249,13 @@ def test_broken_tables(tmp_path: Path, old: str, new: str, expected: str) -> Non
         load_dataset(tmp_path)
 
 
+def test_a_table_that_is_no_utf8_is_called_so(tmp_path: Path) -> None:
+    path = syncub(tmp_path) / "metadata.csv"
+    path.write_bytes(path.read_bytes() + b"\xe9\n")
+    with pytest.raises(UserError, match=r"no readable table: 'utf-8' codec can't decode"):
+        load_dataset(tmp_path)
+
+
 def test_numbers_that_a_table_program_made_floats(tmp_path: Path) -> None:
     rows = [row | {"new_attr_idx": float(row["new_attr_idx"])} for row in syncub_rows(BIRDS)]
     assert load_dataset(syncub(tmp_path, rows)).pairs.added == (3, 2, 5)

@@ -123,6 +123,9 @@ BROKEN = {
     b'"model": null, "detail": null}\n' % (b"0" * 64),
     "a negative count": b'{"key": "%s", "chat": {"kind": "openai", "model": "m", "settings": {}}, '
     b'"reply": "", "failures": {"timeout": -1}}\n' % (b"0" * 64),
+    "settings that are a list": b'{"key": "%s", "chat": {"kind": "openai", "model": "m", '
+    b'"settings": []}, "reply": "", "failures": {}, "usage": {"prompt": null, "completion": null}, '
+    b'"model": null, "detail": null}\n' % (b"0" * 64),
     "deep nesting": b"[" * 100_000 + b"\n",
 }
 

@@ -72,6 +72,7 @@ FAULTS = [
     ("[[datasets]]", "[datasets]", "datasets: found {'name':"),
     ("[[datasets]]", "[[datasets]]\nrevision = 1", "datasets[0].revision: unknown key; known:"),
     ("k = 3\n", "k = \n", "not TOML: "),
+    ("[k_sweep]", "[[k_sweep]]", "k_sweep: found [{"),
 ]
 
 

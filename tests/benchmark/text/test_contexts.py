@@ -174,8 +174,10 @@ def test_splits_hold_whole_documents_and_near_the_share(sizes, share):
 
 
 def test_one_document_cannot_be_split():
-    with pytest.raises(UserError, match="from 1 document; expected at least 2"):
+    with pytest.raises(UserError, match="from 1 document; expected at least 2 documents"):
         split_documents([context("a", [(0, 1)])], 0.6)
+    with pytest.raises(UserError, match="gives no tokens; expected at least 2 documents"):
+        split_documents([], 0.6)
 
 
 def test_the_order_of_documents_depends_on_names_and_seed_alone():
