@@ -14,6 +14,7 @@ from benchmark import __version__
 from benchmark.errors import UserError
 from benchmark.files import replacing_dir
 from leaderboard.boards import Board, make_boards
+from leaderboard.comparison import copy_comparison
 from leaderboard.deficit import published_deficit
 from leaderboard.definitions import COLUMN, GROUPS, SOURCES
 from leaderboard.gallery import PER_QUARTILE, STRONGEST, gallery_view
@@ -22,7 +23,7 @@ from leaderboard.numbers import visible
 from leaderboard.pages import Measurement, measure
 from leaderboard.pictures import Pictures
 from leaderboard.plots.svg import architecture_label
-from leaderboard.records import Gate, Record, Sanity, load_gate, load_records, load_sanity
+from leaderboard.records import Gate, Sanity, load_gate, load_records, load_sanity
 from leaderboard.sanity import sanity_view
 from leaderboard.sweep_page import SweepView, load_sweep
 from leaderboard.views import BoardView, gate_view, view_board
@@ -40,6 +41,7 @@ class _Site:
     version: str
     n_records: int
     has_sweep: bool = False
+    has_images: bool = False
 
 
 def build_site(
@@ -51,6 +53,7 @@ def build_site(
     sanity: Path | None = None,
     judgements: Path | None = None,
     sweep: Path | None = None,
+    images: Path | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Path:
     """Write the whole site to ``out`` from the records in ``results``; returns its index page.
@@ -58,7 +61,8 @@ def build_site(
     ``dataset`` gives the pictures of edit pairs, where its licence and fingerprint allow it;
     ``gate`` is the gate file of a demo run, ``sanity`` a file that `assay sanity` wrote,
     ``judgements`` a folder of documents that `assay judge` wrote, ``sweep`` the file of tables
-    that `assay sweep` wrote; ``tell`` is called with one line
+    that `assay sweep` wrote, ``images`` the folder of a comparison that `assay images compare`
+    wrote; ``tell`` is called with one line
     where some of these belong to no record, which are left out. The same input gives the same
     bytes. ``out`` is replaced as a whole, and only if it is absent, empty or an earlier site.
     Raises ``UserError`` for a record, gate, sanity or judgement file that is absent or breaks its
@@ -76,7 +80,10 @@ def build_site(
     loaded_sanity = load_sanity(Path(sanity)) if sanity is not None else None
     loaded_sweep = load_sweep(Path(sweep)) if sweep is not None else None
     with replacing_dir(out) as folder:
-        _write(folder, records, boards, dataset, loaded_gate, loaded_sanity, loaded_sweep)
+        if images is not None:
+            copy_comparison(Path(images), folder / "images")
+        site = _Site(__version__, len(records), loaded_sweep is not None, images is not None)
+        _write(folder, site, boards, dataset, loaded_gate, loaded_sanity, loaded_sweep)
     return out / "index.html"
 
 
@@ -107,7 +114,7 @@ def _check_out(results: Path, out: Path) -> None:
 
 def _write(
     folder: Path,
-    records: Sequence[Record],
+    site: _Site,
     boards: Sequence[Board],
     dataset: "Dataset | None",
     gate: Gate | None,
@@ -115,7 +122,7 @@ def _write(
     sweep: SweepView | None,
 ) -> None:
     environment = make_environment()
-    environment.globals["site"] = _Site(__version__, len(records), sweep is not None)
+    environment.globals["site"] = site
     pictures = Pictures(dataset, folder / "img")
     for name in ("saes", "records", "static"):
         (folder / name).mkdir()

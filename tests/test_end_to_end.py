@@ -96,11 +96,25 @@ def test_the_site_shows_every_sae(run):
     assert any((out / "site" / "img").iterdir())
 
 
+def test_two_image_sets_are_compared(run):
+    out, _, _ = run
+    document = json.loads((out / "images" / "comparison.json").read_bytes())
+    schemas.validate("images", document)
+    assert document["protocol"]["model"] == "assay-tiny-clip"
+    assert document["quality"]["encoder"]["name"] == "efficientnet-lite0"
+    glasses = next(row for row in document["attributes"] if row["attribute"] == "eyeglasses")
+    scores = glasses["ra_clip_score"]
+    assert scores["generated"]["value"] > scores["real"]["value"] + 0.1
+    page = (out / "site" / "images" / "report.html").read_bytes()
+    assert page == (out / "images" / "report.html").read_bytes()
+    assert 'href="images/report.html"' in (out / "site" / "index.html").read_text()
+
+
 def test_a_second_run_makes_nothing_again(run, home, monkeypatch):
     out, gate, _ = run
     monkeypatch.setenv("ASSAY_HOME", str(home))
     files = [*(out / "results").iterdir(), *(out / "saes").rglob("*.*")]
-    files += (out / "judgements").iterdir()
+    files += [*(out / "judgements").iterdir(), *(out / "images").iterdir()]
     before = {path: path.stat().st_mtime_ns for path in files}
     again, _ = run_demo(out, plan=PLAN, workers=1)
     assert again == gate

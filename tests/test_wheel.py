@@ -22,6 +22,8 @@ from leaderboard.published import aiu
 assert aiu().redundancy
 from benchmark.judges.prompts import load_prompts
 assert load_prompts().texts["rank.image"]
+from benchmark.generative import load_clip
+assert load_clip("assay-tiny-clip").grid == (8, 8)
 from benchmark.saes import load_sae
 from benchmark.saes.training import Recipe
 from benchmark.saes.training.store import train_to_folder

@@ -21,6 +21,7 @@ COMMANDS = {
     "score": "benchmark.cli.score",
     "card": "benchmark.cli.card",
     "judge": "benchmark.cli.judge",
+    "images": "benchmark.cli.images",
     "sanity": "benchmark.cli.sanity",
     "sweep": "benchmark.cli.sweep",
     "site": "benchmark.cli.site",

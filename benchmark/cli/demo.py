@@ -7,6 +7,8 @@ import typer
 
 if TYPE_CHECKING:
     from benchmark.datasets import Dataset
+    from benchmark.encoders import Encoder
+    from benchmark.runs import Prepared
 
 app = typer.Typer(add_completion=False)
 
@@ -14,7 +16,8 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Folder for saes/, results/, judgements/, gate.json and site/.")
+        Path,
+        typer.Option(help="Folder for saes/, results/, judgements/, images/, gate.json, site/."),
     ] = Path("assay-demo"),
     workers: Annotated[
         int | None,
@@ -22,7 +25,7 @@ def demo(
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the gate as JSON.")] = False,
 ) -> None:
-    """Run the whole line once: synAvatars, embed, train SAEs, score, judge, render the site.
+    """Run the whole line once: synAvatars, SAEs, scores, a judge, two image sets, the site.
 
     What is there already is used again; a run that was stopped goes on where it was.
     """
@@ -56,8 +59,9 @@ def run_demo(
     check_target(out / "gate.json")
     encoder = DEFAULT_ENCODER
     data = _dataset(dataset, workers)
+    loaded = load_encoder(encoder)
     with shown_progress("embedding") as update:
-        ready = prepare(data, load_encoder(encoder), progress=update)
+        ready = prepare(data, loaded, progress=update)
     # once here, before every worker would need it
     probe_bound(ready.source, ready.features, ready.labels, Protocol())
     with progress_bar("training, scoring and judging SAEs") as update:
@@ -69,14 +73,31 @@ def run_demo(
             workers=workers,
             progress=update,
         )
+    images = _compare_images(out / "images", ready, loaded)
     index = build_site(
         out / "results",
         out / "site",
         dataset=data,
         gate=out / "gate.json",
         judgements=out / line.JUDGEMENTS,
+        images=images,
     )
     return gate, index
+
+
+def _compare_images(out: Path, ready: "Prepared", encoder: "Encoder") -> Path | None:
+    """Compare two sets of avatars, unless that is there already; None for other datasets."""
+    from benchmark.cli.images import write_both
+    from benchmark.cli.show import progress_bar
+    from benchmark.generative import demo as images
+
+    if not images.has_sets(ready.dataset):
+        return None
+    if (out / "report.html").is_file() and images.still_stands(out / "comparison.json", ready):
+        return out
+    with progress_bar("comparing two image sets") as update:
+        write_both(out, images.compare_sets(ready, encoder, progress=update))
+    return out
 
 
 def _dataset(name: str, workers: int | None) -> "Dataset":

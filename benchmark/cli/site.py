@@ -46,6 +46,12 @@ def build(
         Path | None,
         typer.Option(help="Tables of a sweep; sweep.json beside the results folder by default."),
     ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a comparison of images; images/ beside the results folder by default."
+        ),
+    ] = None,
 ) -> None:
     """Render the leaderboard from result records."""
     from benchmark.datasets import load_dataset
@@ -60,6 +66,8 @@ def build(
         judgements = beside / "judgements"
     if sweep is None and (beside / "sweep.json").is_file():
         sweep = beside / "sweep.json"
+    if images is None and (beside / "images" / "comparison.json").is_file():
+        images = beside / "images"
     data = load_dataset(dataset) if dataset is not None else None
     index = build_site(
         results,
@@ -69,6 +77,7 @@ def build(
         sanity=sanity,
         judgements=judgements,
         sweep=sweep,
+        images=images,
         tell=lambda line: typer.echo(line, err=True),
     )
     if data is None:

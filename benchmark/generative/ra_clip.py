@@ -4,23 +4,20 @@ Source: "RA-CLIPScore: Making Generative Model Evaluation More Interpretable".
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
 from benchmark.errors import UserError
-from benchmark.generative.attributes import WITH, WITHOUT, checked_attributes, without
 from benchmark.generative.maps import MapSums
-from benchmark.generative.resize import POLICIES, Resize, resized
-from benchmark.images import read_image
+from benchmark.generative.resize import Resize
 from benchmark.metrics.arrays import FloatArray
 
 if TYPE_CHECKING:
     from benchmark.generative.dense.base import DenseClip
-    from benchmark.generative.refine import Options
+    from benchmark.generative.scorer import RaScorer
 
 BATCH_SIZE = 8
 """Images in every forward pass; a shorter batch is padded up to it."""
@@ -94,87 +91,36 @@ def ra_clip_scores(
             repeated or over-long attributes, an unknown option, a model that cannot be used.
     """
     from benchmark.generative.dense import load_clip
-    from benchmark.generative.refine import Options, score_tokens
+    from benchmark.generative.refine import Options
+    from benchmark.generative.scorer import RaScorer
 
-    if resize not in POLICIES:
-        raise UserError(f"resize is {resize!r}; expected one of {', '.join(POLICIES)}")
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise UserError(f"batch_size is {batch_size!r}; expected a whole number of at least 1")
     if isinstance(images, str | bytes | os.PathLike) or not hasattr(images, "__len__"):
         raise UserError("images: expected a sequence of paths, contents or images")
     if not len(images):
         raise UserError("images: there are none; expected at least one")
-    clip = load_clip(model) if isinstance(model, str) else model
-    options = Options(dual_prompts, local_tokens, global_token, renormalize, spatial_scale)
-    names = checked_attributes(attributes, clip)
-    claiming = clip.encode_text([WITH.format(name) for name in names])
-    denying = clip.encode_text([without(name) for name in names])
-    store = _Store(len(images), len(names), clip, keep_maps, seed)
-    for start, pixels, count in _batches(images, clip.size, resize, batch_size):
-        tokens = clip.dense(clip.pixels(pixels), renormalize=renormalize)
-        scored = score_tokens(tokens, claiming, denying, clip.logit_scale, options)
-        store.add(start, count, scored, tokens.cls)
+    scorer = RaScorer(
+        attributes,
+        load_clip(model) if isinstance(model, str) else model,
+        resize=resize,
+        options=Options(dual_prompts, local_tokens, global_token, renormalize, spatial_scale),
+        batch_size=batch_size,
+    )
+    store = _Store(len(images), scorer, keep_maps, seed)
+    for start, count, scored, cls in scorer.batches(images):
+        store.add(start, count, scored, cls)
         if progress is not None:
             progress(start + count)
-    protocol = _protocol(clip, resize, batch_size, options)
-    return store.scores(names, claiming.cpu().numpy(), protocol)
-
-
-def _batches(
-    images: Sequence[Any], size: tuple[int, int], resize: Resize, batch_size: int
-) -> Iterator[tuple[int, np.ndarray, int]]:
-    """(index of the first image, uint8 pixels of a full batch, images in it), the last padded."""
-    for start in range(0, len(images), batch_size):
-        stop = min(start + batch_size, len(images))
-        pixels = np.zeros((batch_size, *size, 3), np.uint8)
-        for row, index in enumerate(range(start, stop)):
-            pixels[row] = np.asarray(resized(_opened(images[index], index), size, resize))
-        yield start, pixels, stop - start
-
-
-def _opened(source: Any, index: int) -> Image.Image:
-    if isinstance(source, Image.Image):
-        if source.mode != "RGB":
-            raise UserError(
-                f"image {index} has mode {source.mode}; expected RGB, as "
-                "benchmark.images.read_image gives"
-            )
-        return source
-    if isinstance(source, bytes):
-        return read_image(source, name=f"image {index}")
-    if isinstance(source, str | os.PathLike):
-        return read_image(source)
-    raise UserError(
-        f"image {index} is of type {type(source).__name__}; expected a path, bytes or an image"
-    )
-
-
-def _protocol(
-    clip: "DenseClip", resize: Resize, batch_size: int, options: "Options"
-) -> dict[str, Any]:
-    return {
-        "model": clip.name,
-        "weights_sha256": clip.weights_sha256,
-        "dtype": str(clip.dtype).removeprefix("torch."),
-        "input_size": list(clip.size),
-        "grid": list(clip.grid),
-        "logit_scale": clip.logit_scale,
-        "prompts": [WITH, WITHOUT],
-        "resize": resize,
-        "batch_size": batch_size,
-        **options.as_dict(),
-    }
+    return store.scores()
 
 
 class _Store:
     """The results of all batches so far."""
 
-    def __init__(
-        self, images: int, attributes: int, clip: "DenseClip", keep: bool | None, seed: int
-    ) -> None:
-        shape = (attributes, *clip.grid)
+    def __init__(self, images: int, scorer: "RaScorer", keep: bool | None, seed: int) -> None:
+        attributes, shape = len(scorer.names), scorer.shape
         if keep is None:
             keep = 2 * 4 * images * int(np.prod(shape)) <= MAX_KEPT_BYTES
+        self.scorer = scorer
         self.image = np.empty((images, attributes), np.float64)
         self.clip = np.empty((images, attributes), np.float64)
         self.maps = [np.empty((images, *shape), np.float32) if keep else None for _ in range(2)]
@@ -187,8 +133,7 @@ class _Store:
         self.image[rows] = scored.image[:count].cpu().numpy()
         self.clip[rows] = 100 * scored.clip[:count].cpu().numpy().astype(np.float64)
         for kind, values in enumerate((scored.refined, scored.unrefined)):
-            flat = values[:count].transpose(1, 2).cpu().numpy()
-            maps = flat.reshape(count, *self.sums[kind].shape)
+            maps = self.scorer.maps(values, count)
             self.sums[kind].add(start, maps)
             kept = self.maps[kind]
             if kept is not None:
@@ -197,11 +142,10 @@ class _Store:
             self.embeddings = np.empty((len(self.image), cls.shape[1]), np.float32)
         self.embeddings[rows] = cls[:count].cpu().numpy()
 
-    def scores(
-        self, names: tuple[str, ...], texts: np.ndarray, protocol: Mapping[str, Any]
-    ) -> RaScores:
+    def scores(self) -> RaScores:
         assert self.embeddings is not None  # there is at least one image
+        scorer = self.scorer
         return RaScores(
-            names, self.image, self.clip, self.maps[0], self.maps[1], self.sums[0], self.sums[1],
-            self.embeddings, texts, protocol,
+            scorer.names, self.image, self.clip, self.maps[0], self.maps[1], self.sums[0],
+            self.sums[1], self.embeddings, scorer.texts, scorer.protocol,
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """Voxel-art avatars with labels and the regions of what they show."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -20,6 +20,20 @@ SIDE = 96
 CELL = 4
 """Pixels along the side of a cell of a region mask."""
 CELLS = SIDE // CELL
+
+COVERS: dict[str, tuple[str, ...]] = {
+    "glasses": ("top",),
+    "facial hair": ("top",),
+    "expression": ("facial hair",),
+    "eyes": ("glasses", "top"),
+    "top": ("outfit",),
+    "hair colour": ("top",),
+    "skin": ("top", "outfit"),
+    "clothing": ("top", "outfit"),
+    "outfit": ("top",),
+    "background": ("top", "outfit"),
+}
+"""For each group, what else decides where it shows; what covers a little of it is left out."""
 
 _CONCEPTS = tuple(PHRASES)
 _IDS = [CONCEPT_ID[concept] for concept in _CONCEPTS]
@@ -84,11 +98,12 @@ def _drawn(job: tuple[int, int, int]) -> tuple[np.ndarray, ...]:
     return images, labels, masks, images[:, 0, 0]
 
 
-def regions(base: Base) -> Iterator[tuple[int, np.ndarray]]:
-    """(place of the phrase, its region) of everything that an avatar shows."""
+def regions(base: Base, groups: Container[str] = COVERS) -> Iterator[tuple[int, np.ndarray]]:
+    """(place of the phrase, its region) of all of these groups that an avatar shows."""
     for place in np.flatnonzero(labels_of(base)):
         group = _CONCEPTS[place].split(": ")[0]
-        yield int(place), _region(_Key.of(base, group))
+        if group in groups:
+            yield int(place), _region(_Key.of(base, group))
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class _Key:
 
     @classmethod
     def of(cls, base: Base, group: str) -> "_Key":
-        groups = dict.fromkeys((group, "top", "outfit", "glasses"))
+        groups = (group, *COVERS[group])
         drawn = [tuple(sorted(base.identity.drawings[g, base.values[g]].items())) for g in groups]
         return cls(group, base.values[group], tuple(drawn))
 
@@ -111,7 +126,7 @@ def _region(key: _Key) -> np.ndarray:
     """Where the picture changes when the group's value does, on an avatar plain otherwise."""
     spec = STYLES[STYLE]
     plain = _plain()
-    groups = list(dict.fromkeys((key.group, "top", "outfit", "glasses")))
+    groups = (key.group, *COVERS[key.group])
     drawings: dict[str, Mapping[str, str | int | float]] = {
         group: dict(options) for group, options in zip(groups, key.drawn, strict=True)
     }

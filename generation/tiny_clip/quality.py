@@ -1,5 +1,6 @@
 """How well the trained model tells its own attributes, on avatars it has not seen."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,27 @@ def quality(model: "DenseClip", avatars: Avatars) -> dict[str, Any]:
             }
         )
     return {"images": len(images), "attributes": rows}
+
+
+def table(found: Mapping[str, Any]) -> str:
+    """The rows of ``quality`` as a table in Markdown, as the card shows it."""
+    lines = [
+        "| phrase | area | AUC RA / CLIP | d RA / CLIP | 1 − OVL RA / CLIP | saturated | patches |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in found["attributes"]:
+        pairs = [
+            f"{_shown(row['ra'].get(name), digits)} / {_shown(row['clip'].get(name), digits)}"
+            for name, digits in (("auc", 3), ("cohens_d", 1), ("one_minus_ovl", 2))
+        ]
+        rest = _shown(row["ra"]["saturated"], 2), _shown(row["patch_auc"], 3)
+        cells = row["attribute"], _shown(row["area"], 3), *pairs, *rest
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _shown(value: float | None, digits: int) -> str:
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 def _numbers(found: Any, k: int) -> dict[str, float]:

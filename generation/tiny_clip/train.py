@@ -32,8 +32,8 @@ Report = Callable[[int, float, float], None]
 class Recipe:
     """Everything that decides the weights, beside the avatars."""
 
-    steps: int = 1400
-    batch: int = 64
+    steps: int = 1600
+    batch: int = 32
     rate: float = 1.5e-3
     warm_up: int = 150
     decay: float = 0.02

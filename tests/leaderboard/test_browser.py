@@ -19,6 +19,10 @@ PAGES = (
     "saes/*/latents-annotations-*",
 )
 
+LOADED = """all => Promise.all(
+    all.map(i => i.complete || new Promise(done => { i.onload = i.onerror = done }))
+)"""
+
 
 @contextmanager
 def opened(browser: Any, width: int = 1280, **options: Any) -> Iterator[Any]:
@@ -65,7 +69,8 @@ def test_pages_are_quiet_and_fit(
         # Pictures far down the page, or in closed details, load when they come near.
         page.locator("details").evaluate_all("all => all.forEach(d => { d.open = true })")
         page.locator("img").evaluate_all("all => all.forEach(i => { i.loading = 'eager' })")
-        page.wait_for_function("[...document.images].every(i => i.complete)")
+        # not wait_for_function, whose polling the page's own policy forbids
+        page.locator("img").evaluate_all(LOADED)
         assert page.locator("img").evaluate_all("all => all.every(i => i.naturalWidth > 0)")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 

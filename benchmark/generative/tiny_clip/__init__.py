@@ -7,7 +7,7 @@ with nothing outside the demo. ``CARD.md`` says how it was made and how well it 
 import json
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmark.errors import UserError
 from benchmark.files import file_sha256
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 NAME = "assay-tiny-clip"
 FILE = "assay-tiny-clip.safetensors"
-WEIGHTS_SHA256 = ""
+WEIGHTS_SHA256 = "b851b12ba43864a35f9bb082cb20d4014b56e43fd93b976ae70ef3e8d0916bbf"
 """Of the file in this package."""
+
+QUALITY_FILE = "assay-tiny-clip.json"
+TRUSTED_AUC = 0.95
 
 
 def load(which: str = "") -> "OpenClipTower":
@@ -40,6 +43,24 @@ def load(which: str = "") -> "OpenClipTower":
         if (found := file_sha256(path)) != WEIGHTS_SHA256:
             raise UserError(f"{path}: SHA-256 {found}, expected {WEIGHTS_SHA256}: install again")
         return load_file(path, name=NAME)
+
+
+def quality() -> dict[str, Any]:
+    """How well the model tells each phrase, on avatars it was not trained on.
+
+    Returns:
+        ``images``, their number, and ``attributes``, one row a phrase: ``attribute``, ``share`` of
+        the pictures that show it, ``area`` of a picture that it covers where it shows, ``ra`` and
+        ``clip`` (``auc``, ``cohens_d``, ``hellinger``, ``one_minus_ovl``, and for RA-CLIPScore the
+        fraction ``saturated``), ``patch_auc`` and ``patch_auc_refined``.
+    """
+    table: dict[str, Any] = json.loads((files(__package__) / QUALITY_FILE).read_text("utf-8"))
+    return table
+
+
+def trusted(least: float = TRUSTED_AUC) -> list[str]:
+    """Phrases whose RA-CLIPScore tells presence with an AUC of at least ``least``."""
+    return [row["attribute"] for row in quality()["attributes"] if row["ra"]["auc"] >= least]
 
 
 def load_file(path: Path, *, name: str) -> "OpenClipTower":

@@ -1,6 +1,10 @@
 """Training of the tiny CLIP learns, is seeded, and its file comes back as it was."""
 
+import json
+import sys
 from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +16,11 @@ from benchmark.generative import load_clip, tiny_clip
 from benchmark.generative.tiny_clip import load_file, save
 from benchmark.generative.tiny_clip.network import ImageTower, Shape, TinyClip
 from benchmark.generative.tiny_clip.words import Words
-from generation.tiny_clip.data import Avatars, _drawn
-from generation.tiny_clip.quality import quality
+from benchmark.tensors import read_tensors
+from generation.tiny_clip import PHRASES
+from generation.tiny_clip import __main__ as command
+from generation.tiny_clip.data import SIDE, Avatars, _drawn
+from generation.tiny_clip.quality import quality, table
 from generation.tiny_clip.train import Recipe, train, vocabulary
 
 
@@ -37,13 +44,51 @@ def test_patches_learn_within_a_few_steps(trained):
     assert losses[-1][1] < 0.93 * np.log(2)
 
 
-def test_same_seed_same_weights(few):
-    recipe = Recipe(steps=3, batch=8, warm_up=2)
-    first, again = train(few, recipe), train(few, recipe)
-    other = train(few, Recipe(steps=3, batch=8, warm_up=2, seed=1))
-    for key, value in first.state_dict().items():
-        assert torch.equal(value, again.state_dict()[key])
-    assert not torch.equal(first.visual.proj, other.visual.proj)
+def test_same_seed_same_bytes(few, tmp_path):
+    hashes = []
+    for place, seed in enumerate((0, 0, 1)):
+        path = tmp_path / f"{place}.safetensors"
+        model = train(few, Recipe(steps=3, batch=8, warm_up=2, seed=seed))
+        save(path, model, vocabulary(), asdict(Shape()))
+        hashes.append(file_sha256(path))
+    assert hashes[0] == hashes[1]
+    assert hashes[0] != hashes[2]
+
+
+def test_the_command_writes_weights_and_their_quality(monkeypatch, tmp_path, capsys):
+    out = tmp_path / "own.safetensors"
+    given = ["--out", str(out), "--images", "4", "--steps", "2", "--workers", "1"]
+    monkeypatch.setattr(sys, "argv", ["tiny_clip", *given])
+    monkeypatch.setattr(command, "HELD_OUT", 2)
+    threads = torch.get_num_threads()
+    try:
+        command.main()
+    finally:
+        torch.set_num_threads(threads)
+    rows = json.loads(out.with_suffix(".json").read_text())
+    assert rows["images"] == 2
+    assert len(rows["attributes"]) == len(PHRASES)
+    shown = capsys.readouterr().out
+    assert table(rows) in shown
+    assert file_sha256(out) in shown
+    assert load_clip(f"assay-tiny-clip:{out}").grid == (8, 8)
+
+
+def test_the_card_shows_the_quality_that_comes_with_the_weights():
+    card = (files("benchmark.generative.tiny_clip") / "CARD.md").read_text("utf-8")
+    assert table(tiny_clip.quality()) in card
+    assert [row["attribute"] for row in tiny_clip.quality()["attributes"]] == [*PHRASES.values()]
+    assert set(tiny_clip.trusted(0)) == set(PHRASES.values())
+
+
+def test_the_published_weights_fit_the_script():
+    """Its vocabulary and its network; the weights themselves take minutes to make again."""
+    clip = load_clip("assay-tiny-clip")
+    assert clip.weights_sha256
+    tensors, metadata = read_tensors(Path(str(files(tiny_clip) / tiny_clip.FILE)))
+    assert json.loads(metadata["words"]) == vocabulary()
+    assert json.loads(metadata["shape"]) == asdict(Shape(side=SIDE))
+    assert sum(value.size for value in tensors.values()) < 1.5e6
 
 
 def test_file_comes_back(trained, few, tmp_path):

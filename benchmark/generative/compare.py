@@ -1,0 +1,202 @@
+"""A comparison of two image sets: every number of the generative track, as one document."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from benchmark import files
+from benchmark.errors import UserError
+from benchmark.generative.divergence import (
+    PERMUTATIONS,
+    AttributeDivergences,
+    compare_attributes,
+)
+from benchmark.generative.image_sets import ImageSet
+from benchmark.generative.quality import Quality, quality
+from benchmark.generative.ra_clip import BATCH_SIZE
+from benchmark.generative.regional import RegionalDivergence, compare_regions
+from benchmark.generative.resize import Resize
+from benchmark.metrics.score import RESAMPLES
+
+if TYPE_CHECKING:
+    from benchmark.encoders import Encoder
+    from benchmark.generative.collect import SetScores
+    from benchmark.generative.dense.base import DenseClip
+    from benchmark.generative.scorer import RaScorer
+
+Progress = Callable[[str, int, int], None]
+
+ABLATIONS = ("dual_prompts", "local_tokens", "global_token")
+"""Parts of RA-CLIPScore that can be left out."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Choices of a comparison; all are in its document.
+
+    Attributes:
+        resize, batch_size: as ``ra_clip_scores`` takes them.
+        without: parts left out, of ``ABLATIONS``.
+        resamples, permutations, seed: of intervals and nulls.
+        skip_unreadable: leave out images that cannot be decoded, and count them.
+    """
+
+    resize: Resize = "squash"
+    batch_size: int = BATCH_SIZE
+    without: tuple[str, ...] = ()
+    resamples: int = RESAMPLES
+    permutations: int = PERMUTATIONS
+    seed: int = 0
+    skip_unreadable: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.without) - set(ABLATIONS))
+        if unknown:
+            raise UserError(f"no part {unknown[0]!r}; expected one of {', '.join(ABLATIONS)}")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One set with what was measured of it."""
+
+    images: ImageSet
+    scores: "SetScores" = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All numbers of a comparison, before they become a document.
+
+    Attributes:
+        real, generated: the two sides.
+        names: A attributes.
+        attributes: SaD and PaD.
+        regions, regions_unrefined: R-SaD of refined and of unrefined patch scores.
+        quality: FID and the like; None without an encoder.
+    """
+
+    real: Side
+    generated: Side
+    names: tuple[str, ...]
+    attributes: AttributeDivergences = field(repr=False)
+    regions: RegionalDivergence = field(repr=False)
+    regions_unrefined: RegionalDivergence = field(repr=False)
+    quality: Quality | None
+
+    @property
+    def identical(self) -> bool:
+        """Whether both sets hold the same images, equal bytes counted as often."""
+        return sorted(self.real.scores.digests) == sorted(self.generated.scores.digests)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A finished comparison: its document, and the sides, for their pictures."""
+
+    document: dict[str, Any] = field(repr=False)
+    real: Side
+    generated: Side
+
+
+def compare(
+    real: ImageSet,
+    generated: ImageSet,
+    attributes: Sequence[str],
+    *,
+    model: "DenseClip | str",
+    encoder: "Encoder | None" = None,
+    plan: Plan | None = None,
+    home: Path | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare a set of generated images with a real one.
+
+    Scores of single images are kept by the hash of their bytes: a stopped run goes on, and images
+    that were scored before are not scored again.
+
+    Args:
+        real, generated: the sets.
+        attributes: names such as ``eyeglasses``.
+        model: a CLIP model with a class token, or its name for ``load_clip``.
+        encoder: of FID and the like; None leaves these out.
+        plan: choices.
+        home: the cache folder, by default ``benchmark.files.home()``.
+        progress: called with a stage, what is done of it and all.
+
+    Raises:
+        UserError: bad attributes, an image that cannot be read, a model that cannot be used.
+    """
+    from benchmark.generative.dense import load_clip
+    from benchmark.generative.document import document_of
+    from benchmark.generative.refine import Options
+    from benchmark.generative.scorer import RaScorer
+
+    started, chosen = time.time(), plan or Plan()
+    scorer = RaScorer(
+        attributes,
+        load_clip(model) if isinstance(model, str) else model,
+        resize=chosen.resize,
+        options=Options(**dict.fromkeys(chosen.without, False)),
+        batch_size=chosen.batch_size,
+    )
+    place = home or files.home()
+    sides = [
+        _side(images, label, scorer, encoder, chosen, place, progress)
+        for images, label in ((real, "real images"), (generated, "generated images"))
+    ]
+    measured = _measure(sides[0], sides[1], scorer.names, chosen, progress)
+    document = document_of(measured, scorer, encoder, chosen, started)
+    return Comparison(document, *sides)
+
+
+def _side(
+    images: ImageSet,
+    label: str,
+    scorer: "RaScorer",
+    encoder: "Encoder | None",
+    plan: Plan,
+    home: Path,
+    progress: Progress | None,
+) -> Side:
+    from benchmark.generative.collect import collect
+
+    scores = collect(
+        images,
+        scorer,
+        encoder,
+        home=home,
+        seed=plan.seed,
+        skip_unreadable=plan.skip_unreadable,
+        progress=None if progress is None else lambda done, total: progress(label, done, total),
+    )
+    return Side(images, scores)
+
+
+def _measure(
+    real: Side, generated: Side, names: tuple[str, ...], plan: Plan, progress: Progress | None
+) -> Measured:
+    """The numbers of two sides, in four steps."""
+
+    def tell(step: int) -> None:
+        if progress is not None:
+            progress("divergences", step, 4)
+
+    left, right = real.scores, generated.scores
+    options: Any = {
+        "resamples": plan.resamples, "permutations": plan.permutations, "seed": plan.seed,
+    }  # fmt: skip
+    tell(0)
+    attributes = compare_attributes(left.image, right.image, names, **options)
+    tell(1)
+    regions = compare_regions(left.sums, right.sums, names, **options)
+    tell(2)
+    unrefined = compare_regions(left.sums_unrefined, right.sums_unrefined, names, **options)
+    tell(3)
+    found = None
+    if left.features is not None and right.features is not None:
+        same = sorted(left.digests) == sorted(right.digests)
+        found = quality(left.features, right.features, seed=plan.seed, identical=same)
+    tell(4)
+    return Measured(real, generated, names, attributes, regions, unrefined, found)

@@ -1,0 +1,127 @@
+"""One CLIP model and a list of attributes, ready to score batches of images, §5.1."""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from torch import Tensor
+
+from benchmark.errors import UserError
+from benchmark.generative.attributes import WITH, WITHOUT, checked_attributes, without
+from benchmark.generative.dense.base import DenseClip
+from benchmark.generative.ra_clip import BATCH_SIZE
+from benchmark.generative.refine import Options, Scored, score_tokens
+from benchmark.generative.resize import POLICIES, Resize, resized
+from benchmark.images import read_image
+
+
+class RaScorer:
+    """Scores images for attributes; the texts are encoded once.
+
+    Args:
+        attributes: A names.
+        model: the CLIP model.
+        resize: ``squash`` or ``center_crop``.
+        options: choices and ablations.
+        batch_size: images a pass.
+
+    Attributes:
+        names: A names as they went into the prompts.
+        texts: unit embeddings of the claiming prompts, float32 (A, D).
+        protocol: every choice and the model's identity, JSON values.
+
+    Raises:
+        UserError: blank, repeated or over-long attributes, an unknown resize policy, a batch size
+            below 1.
+    """
+
+    def __init__(
+        self,
+        attributes: Sequence[str],
+        model: DenseClip,
+        *,
+        resize: Resize = "squash",
+        options: Options | None = None,
+        batch_size: int = BATCH_SIZE,
+    ) -> None:
+        if resize not in POLICIES:
+            raise UserError(f"resize is {resize!r}; expected one of {', '.join(POLICIES)}")
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+            raise UserError(f"batch_size is {batch_size!r}; expected a whole number of at least 1")
+        self.model = model
+        self.resize: Resize = resize
+        self.options = options or Options()
+        self.batch_size = batch_size
+        self.names = checked_attributes(attributes, model)
+        self._claiming = model.encode_text([WITH.format(name) for name in self.names])
+        self._denying = model.encode_text([without(name) for name in self.names])
+        self.texts: np.ndarray = self._claiming.cpu().numpy()
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(A, H, W) of an image's maps."""
+        return (len(self.names), *self.model.grid)
+
+    @property
+    def protocol(self) -> dict[str, Any]:
+        """Every choice and the model's identity, JSON values."""
+        return {
+            "model": self.model.name,
+            "weights_sha256": self.model.weights_sha256,
+            "dtype": str(self.model.dtype).removeprefix("torch."),
+            "input_size": list(self.model.size),
+            "grid": list(self.model.grid),
+            "logit_scale": self.model.logit_scale,
+            "prompts": [WITH, WITHOUT],
+            "resize": self.resize,
+            "batch_size": self.batch_size,
+            **self.options.as_dict(),
+        }
+
+    def batches(self, images: Sequence[Any]) -> Iterator[tuple[int, int, Scored, Tensor]]:
+        """Score images batch by batch, each read when its batch is due.
+
+        Yields:
+            (index of the first image, number of images, scores of the batch, unit embeddings of
+            the class token); rows after that number are padding.
+
+        Raises:
+            UserError: an image that cannot be read; its file or place is named.
+        """
+        for start in range(0, len(images), self.batch_size):
+            stop = min(start + self.batch_size, len(images))
+            pixels = np.zeros((self.batch_size, *self.model.size, 3), np.uint8)
+            for row, index in enumerate(range(start, stop)):
+                image = _opened(images[index], index)
+                pixels[row] = np.asarray(resized(image, self.model.size, self.resize))
+            tokens = self.model.dense(
+                self.model.pixels(pixels), renormalize=self.options.renormalize
+            )
+            scored = score_tokens(
+                tokens, self._claiming, self._denying, self.model.logit_scale, self.options
+            )
+            yield start, stop - start, scored, tokens.cls
+
+    def maps(self, values: Tensor, count: int) -> np.ndarray:
+        """Patch scores (B, P, A) of a batch as maps of its first images, (count, A, H, W)."""
+        flat = values[:count].transpose(1, 2).cpu().numpy()
+        return flat.reshape(count, *self.shape)
+
+
+def _opened(source: Any, index: int) -> Image.Image:
+    if isinstance(source, Image.Image):
+        if source.mode != "RGB":
+            raise UserError(
+                f"image {index} has mode {source.mode}; expected RGB, as "
+                "benchmark.images.read_image gives"
+            )
+        return source
+    if isinstance(source, bytes):
+        return read_image(source, name=f"image {index}")
+    if isinstance(source, str | os.PathLike):
+        return read_image(source)
+    raise UserError(
+        f"image {index} is of type {type(source).__name__}; expected a path, bytes or an image"
+    )
