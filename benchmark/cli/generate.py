@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from benchmark.cli.generate_edit import edit
+from benchmark.cli.generate_package import package
 from benchmark.cli.generate_plan import plan
 from benchmark.cli.generate_review import review
 from benchmark.cli.generate_verify import verify
@@ -15,6 +16,7 @@ app.command()(plan)
 app.command()(edit)
 app.command()(verify)
 app.command()(review)
+app.command()(package)
 
 
 @app.callback()
