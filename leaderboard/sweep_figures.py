@@ -111,7 +111,7 @@ def _figures(prefix: str, tables: Mapping[str, Rows], place: tuple[str, str]) ->
         found.append((key, title, lines_panel(key, title, _SIZE, _metric_lines(rows, "d_sae"))))
     for metric in ("match_score", "delta_match_score", "tapa_score"):
         key = f"{prefix}-matchers-{metric.replace('_', '-')}"
-        title = f"{_NAMES[metric]} by matcher, mean over architectures"
+        title = f"{_NAMES[metric]} by matcher, mean"
         lines = _by_matcher(here("matchers_by_sae"), metric)
         found.append((key, title, lines_panel(key, title, _SIZE, lines)))
     for (architecture, size), rows in _grouped(here("k"), "architecture", "d_sae").items():
