@@ -49,7 +49,7 @@ class Plan:
 
     sweep: Mapping[str, tuple[int, ...]] = field(
         default_factory=lambda: {
-            "topk": (128, 256, 512, 1024, 2048),
+            "topk": (128, 256, 512, 1024),
             "batchtopk": (128, 256, 512, 1024),
         }
     )
