@@ -253,7 +253,7 @@ def _verify_text(making: Mapping[str, Any], statistics: Mapping[str, Any]) -> st
     change = statistics["outside_change"]
     if change is not None:
         text += (
-            " Measured besides: the share of the picture outside the edited part that changed all "
+            " Measured besides: the share of the pixels outside the edited part that changed all "
             f"the same (`outside_change`; median {change['median']:.3f}, nine of ten pairs at most "
             f"{change['p90']:.3f})."
         )

@@ -13,7 +13,7 @@ column                    what
 ``seed``                  of the noise
 ``steps``                 denoising steps
 ``guidance``              that had an effect, null where none had
-``outside_change``        share that changed outside the edited part, null where unknown
+``outside_change``        share of pixels outside the edited part that changed, null if unknown
 ``classifier_agrees``     whether the classifier sees every change; null where it cannot say
 ``accepted_by``           reviewers who accepted this very picture
 ========================  ============================================================

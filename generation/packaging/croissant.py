@@ -79,7 +79,7 @@ _MEANING = {
     "seed": "Seed of the noise.",
     "steps": "Denoising steps.",
     "guidance": "Guidance scale, if it had an effect.",
-    "outside_change": "Share of the picture that changed outside the edited part, if known.",
+    "outside_change": "Share of the pixels outside the edited part that changed, if known.",
     "classifier_agrees": "Whether a classifier sees every change, if it can say.",
     "accepted_by": "Reviewers who accepted the pair.",
 }
