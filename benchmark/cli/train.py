@@ -19,6 +19,12 @@ def train(
     ] = "topk",
     dict_size: Annotated[int, typer.Option(help="Dictionary size.")] = 512,
     dataset: DatasetName = "synavatars",
+    pairs: Annotated[
+        str | None,
+        typer.Option(
+            help="Dataset of edit pairs whose source pictures are left out: coco with syncoco."
+        ),
+    ] = None,
     encoder: EncoderName = None,
     k: Annotated[int, typer.Option(help="Active latents per image (TopK family).")] = 32,
     epochs: Annotated[int, typer.Option(help="Passes over the match split.")] = 50,
@@ -51,7 +57,7 @@ def train(
         seed=seed,
     )
     with shown_progress("embedding") as update:
-        prepared = prepare_by_name(dataset, encoder, None, update)
+        prepared = prepare_by_name(dataset, encoder, None, update, pairs=pairs)
     with progress_bar(f"training {arch} {dict_size}") as update:
         train_to_folder(
             out, recipe, prepared.features["match"], prepared.origin, update, overwrite=overwrite

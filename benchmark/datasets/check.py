@@ -66,7 +66,7 @@ def _check_own(folder: Path) -> CheckReport:
     report = CheckReport(dataset.name)
     report.counts = counts_of(dataset)
     problems = report.problems
-    problems += _manifest_problems(folder, report.counts)
+    problems += _manifest_problems(folder, report.counts, _kinds_of_pairs(dataset))
     problems += _card_problems(folder)
     problems += _vocabulary_problems(folder, dataset)
     problems += _id_problems(dataset)
@@ -88,13 +88,25 @@ def _check_own(folder: Path) -> CheckReport:
     return report
 
 
-def _manifest_problems(folder: Path, counts: dict[str, int]) -> list[str]:
+def _manifest_problems(folder: Path, counts: dict[str, int], optional: dict[str, int]) -> list[str]:
+    """Counts that differ from the manifest's; those of ``optional`` may be missing there."""
     stated = read_manifest(folder).counts
+    wanted = counts | {key: found for key, found in optional.items() if key in stated}
     return [
         f"counts: the data has {found} {key}, the manifest says {stated.get(key)}"
-        for key, found in counts.items()
+        for key, found in wanted.items()
         if stated.get(key) != found
     ]
+
+
+def _kinds_of_pairs(dataset: Dataset) -> dict[str, int]:
+    pairs = dataset.pairs
+    sides = [] if pairs is None else list(zip(pairs.added, pairs.removed, strict=True))
+    return {
+        "pairs_add": sum(removed is None for _, removed in sides),
+        "pairs_remove": sum(added is None for added, _ in sides),
+        "pairs_swap": sum(None not in side for side in sides),
+    }
 
 
 def _card_problems(folder: Path) -> list[str]:

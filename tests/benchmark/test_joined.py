@@ -279,3 +279,20 @@ def test_score_through_the_command(birds: tuple[str, str], tmp_path: Path, assay
     code, text, _ = assay("data", "check", birds[0])
     assert code == 0
     assert "cub is sound: 6 match, 6 score" in text
+
+
+def test_training_leaves_out_the_sources_of_pairs(tmp_path: Path, assay: Run) -> None:
+    objects(tmp_path)
+    data = ("--dataset", str(tmp_path / "coco"), "--pairs", str(tmp_path / "syncoco"))
+    small = ("--dict-size", "8", "--k", "2", "--epochs", "1", "--batch-size", "2")
+    sae = tmp_path / "sae"
+    code, _, err = assay("train", "--out", str(sae), *data, *small)
+    assert code == 0, err
+    written = json.loads((sae / "config.json").read_text())
+    assert written["training"]["pairs_dataset"]["name"] == "syncoco"
+    # of four annotated pictures of the match split, two are sources
+    alone = tmp_path / "alone"
+    code, _, err = assay("train", "--out", str(alone), *data[:2], *small)
+    assert code == 0, err
+    one, other = ((folder / "sae.safetensors").read_bytes() for folder in (sae, alone))
+    assert one != other

@@ -156,7 +156,7 @@ def test_any_change_of_content_moves_the_fingerprint(tmp_path: Path, split: str)
 def test_counts_names_and_card_must_agree(tmp_path: Path) -> None:
     rows = content()
     stated = manifest(rows)
-    stated["counts"]["match"] = 8
+    stated["counts"] |= {"match": 8, "pairs_swap": 99}
     folder = write(tmp_path / "tiny", rows, stated)
     (folder / "README.md").unlink()
     renamed = table("score", rows["score"]).replace_schema_metadata(
@@ -164,6 +164,7 @@ def test_counts_names_and_card_must_agree(tmp_path: Path) -> None:
     )
     write_split(folder, "score", renamed)
     path = path_of(folder, "test")
+    swaps = sum(None not in (row["added"], row["removed"]) for row in rows["test"])
     other = json.dumps(
         {"info": {"features": {"base_concepts": {"feature": {"names": ["a", *CONCEPTS[1:]]}}}}}
     )
@@ -172,6 +173,7 @@ def test_counts_names_and_card_must_agree(tmp_path: Path) -> None:
     )
     assert check_folder(folder).problems == [
         "counts: the data has 7 match, the manifest says 8",
+        f"counts: the data has {swaps} pairs_swap, the manifest says 99",
         "README.md: missing, or without the YAML block of a dataset card",
         "score-00000-of-00001.parquet: no class names in the schema's huggingface metadata",
         f"{path.name}: class names differ from the manifest's concepts",
