@@ -85,4 +85,4 @@ def _gini(values: FloatArray, counts: np.ndarray) -> FloatArray:
     n = upto[:, -1]
     # a value drawn w times stands at w ranks in a row, whose sum is w times their middle
     ranked = ((2 * upto - drawn - n[:, None]) * drawn) @ ordered
-    return ranked / (n * (drawn @ ordered))
+    return np.maximum(ranked / (n * (drawn @ ordered)), 0.0)

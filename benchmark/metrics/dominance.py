@@ -89,7 +89,8 @@ def quartile_mass(
     """Share of all activity that each quartile holds, Q1 to Q4, with intervals over rows."""
     share = shares(codes)
     member = np.stack([quartile == q for q in (1, 2, 3, 4)], axis=1).astype(np.float64)
-    per_row = share @ member
+    # shares of a row can sum to more than 1 by rounding
+    per_row = np.minimum(share @ member, 1.0)
     samples = np.stack([replicates(resamples)] * 4, axis=1)
     for rows, weights in resample_weights(len(per_row), resamples, seed):
         samples[rows] = weights.astype(np.float64) @ per_row / len(per_row)
@@ -134,10 +135,12 @@ def frequent_shares(codes: Codes, top: int = 10) -> tuple[FloatArray, BoolArray]
     rate = np.diff(share.tocsc().indptr) if share.nnz else np.zeros(share.shape[1])
     frequent = np.argsort(-rate, kind="stable")[:top]
     busy = np.asarray(share.sum(axis=1)).ravel() > 0
-    return np.asarray(share[:, frequent].sum(axis=1)).ravel(), busy
+    held = np.asarray(share[:, frequent].sum(axis=1)).ravel()
+    return np.minimum(held, 1.0), busy  # a sum can pass 1 by rounding
 
 
 def _gini(values: FloatArray) -> float:
     ordered = np.sort(values)
     ranks = np.arange(1, len(ordered) + 1)
-    return float((2 * ranks - len(ordered) - 1) @ ordered / (len(ordered) * ordered.sum()))
+    spread = (2 * ranks - len(ordered) - 1) @ ordered / (len(ordered) * ordered.sum())
+    return float(max(spread, 0.0))  # equal values can give less than 0 by rounding

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from metric_cases import CASES, FEW, Case, match_cases
 
-from benchmark.metrics import alive, concentration, concentration_scores, dominance
+from benchmark.metrics import (
+    alive,
+    concentration,
+    concentration_scores,
+    dominance,
+    quartile_mass,
+)
 from benchmark.metrics.concentration_scores import weighted_quantile
 from benchmark.metrics.dominance import frequent_shares
 from benchmark.metrics.score import resample_weights
@@ -67,3 +73,26 @@ def test_weighted_quantile_is_that_of_repeated_values(counts: list[int], q: floa
         assert found == pytest.approx(np.quantile(repeated, q), abs=1e-12)
     else:
         assert np.isnan(found)
+
+
+@pytest.mark.parametrize("latents", [2, 4, 10])
+def test_shares_never_pass_their_range(latents: int) -> None:
+    """All activity on few latents: rounding must not carry a share beyond 1, nor Gini below 0."""
+    values = np.random.default_rng(0).random((400, latents)).astype(np.float32) + 0.01
+    raw = (values.astype(np.float64) / values.sum(1, dtype=np.float64)[:, None]).sum(axis=1)
+    assert latents == 2 or (raw > 1).any(), "the case no longer rounds above 1"
+    everyone = np.ones(latents, np.int64)
+    found = concentration_scores(values, resamples=50)
+    for score in (found.top10_share_median, found.top10_share_p90, found.gini):
+        assert score.value is not None
+        assert score.ci95 is not None
+        assert 0 <= score.ci95[0] <= score.ci95[1] <= 1
+        assert 0 <= score.value <= 1
+    mass = quartile_mass(values, everyone, resamples=50)[0]
+    assert mass.value is not None
+    assert mass.ci95 is not None
+    assert mass.ci95[1] <= 1
+    assert mass.value <= 1
+    equal = concentration_scores(np.full((6, 7), 0.1), resamples=50).gini
+    assert equal.ci95 is not None
+    assert equal.ci95[0] >= 0
