@@ -8,6 +8,7 @@ import typer
 from benchmark.cli.generate_edit import edit
 from benchmark.cli.generate_package import package
 from benchmark.cli.generate_plan import plan
+from benchmark.cli.generate_publish import publish
 from benchmark.cli.generate_review import review
 from benchmark.cli.generate_verify import verify
 
@@ -17,6 +18,7 @@ app.command()(edit)
 app.command()(verify)
 app.command()(review)
 app.command()(package)
+app.command()(publish)
 
 
 @app.callback()

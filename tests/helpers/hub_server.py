@@ -5,14 +5,17 @@
         ...  # with HF_ENDPOINT=hub.endpoint
 
 ``routes`` is a list of (method, pattern of the path, function); a test that needs more endpoints
-appends to it. A function gets the server and a ``Request`` and gives a ``Response``.
+appends to it. A function gets the server and a ``Request`` and gives a ``Response``. ``faults`` is
+a list of what goes wrong (``Fault``), in the order in which requests meet it.
 """
 
 import hashlib
 import json
 import re
+import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -58,6 +61,27 @@ class Repo:
         return found if found in self.commits else None
 
 
+@dataclass
+class Fault:
+    """What goes wrong with the next ``times`` requests of a method to a path, ``after`` good ones.
+
+    ``take``: so many bytes of the request are read, then the connection is closed. ``status``: the
+    answer is this, with ``headers``. ``lost``: the request is dealt with, the answer never sent.
+    ``cut``: so many bytes of the answer are sent. ``then`` is called when it happens.
+    """
+
+    method: str
+    pattern: str
+    times: int = 1
+    after: int = 0
+    take: int | None = None
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    lost: bool = False
+    cut: int | None = None
+    then: Callable[[], object] = lambda: None
+
+
 Route = tuple[str, re.Pattern[str], Callable[["HubServer", Request], Response]]
 
 
@@ -70,6 +94,10 @@ class HubServer:
         self.routes: list[Route] = list(READING)
         self.failing: set[str] = set()
         """Paths in repositories that answer 403, which no client tries again."""
+        self.faults: list[Fault] = []
+        self.received: list[tuple[str, str, int]] = []
+        """Method, path, and bytes of the body that were read, of every request."""
+        self._lock = threading.Lock()
 
     def add(
         self,
@@ -96,17 +124,46 @@ class HubServer:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # head and body are two small packets
 
             def _answer(self) -> None:
                 length = int(self.headers.get("Content-Length") or 0)
-                answer = hub.answer(self.command, self.path, self.headers, self.rfile.read(length))
+                path = urlsplit(self.path).path
+                fault = hub.fault(self.command, path)
+                if fault is not None and fault.take is not None:
+                    length = min(length, fault.take)
+                body = self.rfile.read(length)
+                hub.received.append((self.command, path, len(body)))
+                if fault is not None:
+                    fault.then()
+                    if fault.take is not None:
+                        return self._drop()
+                if fault is not None and fault.status is not None:
+                    answer = Response.of_json({"error": "told to fail"}, fault.status)
+                    answer.headers |= fault.headers
+                else:
+                    answer = hub.answer(self.command, self.path, self.headers, body)
+                if fault is not None and fault.lost:
+                    return self._drop()
+                self._send(answer, None if fault is None else fault.cut)
+                return None
+
+            def _drop(self) -> None:
+                self.close_connection = True
+                with suppress(OSError):
+                    self.connection.shutdown(socket.SHUT_RDWR)
+
+            def _send(self, answer: Response, cut: int | None) -> None:
                 self.send_response(answer.status)
                 sent = {"Content-Length": str(len(answer.body)), **answer.headers}
                 for name, value in sent.items():
                     self.send_header(name, value)
                 self.end_headers()
                 if self.command != "HEAD":
-                    self.wfile.write(answer.body)
+                    self.wfile.write(answer.body[:cut])
+                if cut is not None:
+                    self.wfile.flush()
+                    self._drop()
 
             do_GET = do_HEAD = do_POST = do_PUT = do_DELETE = _answer  # noqa: N815
 
@@ -123,6 +180,18 @@ class HubServer:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
+
+    def fault(self, method: str, path: str) -> Fault | None:
+        """The first fault that this request meets, used up by it."""
+        with self._lock:
+            for fault in self.faults:
+                if fault.method == method and fault.times and re.search(fault.pattern, path):
+                    if fault.after:
+                        fault.after -= 1
+                        continue
+                    fault.times -= 1
+                    return fault
+        return None
 
     def answer(self, method: str, target: str, headers: Any, body: bytes) -> Response:
         parts = urlsplit(target)
