@@ -7,7 +7,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # byte code makes the second start of every command two to three times quicker
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: setup demo test lint format bench site browser clean
+.PHONY: setup demo test lint format bench site docs browser clean
 
 setup: $(VENV)/.installed-dev
 
@@ -36,16 +36,20 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/zizmor --offline --no-progress --quiet --persona pedantic --strict-collection .github
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 site: $(VENV)/.installed
-	$(BIN)/assay site build --results results --out site --dataset synavatars
+	$(BIN)/assay site build --out site --dataset synavatars
+
+docs: $(VENV)/.installed
+	$(BIN)/python -m schemas.reference docs/schemas
 
 bench: $(VENV)/.installed-dev
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(PARTS)
 
 clean:
 	rm -rf results saes site gate.json sanity.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -117,8 +117,19 @@ def environment() -> dict[str, Any]:
         "commit": _commit(),
         "python": platform.python_version(),
         "platform": f"{platform.system()}-{platform.machine()}",
+        "processor": processor(),
         "packages": {name: found for name in _PACKAGES if (found := _version(name))},
     }
+
+
+def processor() -> str:
+    """What of this machine decides the last bits of its numbers: vector unit, and GPU if any."""
+    import torch
+
+    parts = [platform.machine(), torch.backends.cpu.get_cpu_capability()]
+    if torch.cuda.is_available():
+        parts.append(torch.cuda.get_device_name())
+    return " ".join(parts)
 
 
 def timing(started: float) -> dict[str, Any]:

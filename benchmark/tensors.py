@@ -80,6 +80,19 @@ def read_tensors(path: Path) -> tuple[dict[str, np.ndarray], dict[str, str]]:
     return tensors, metadata
 
 
+def read_header(path: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """Type ("F32") and shape of every tensor of a safetensors file; no tensor is read.
+
+    Raises ``UserError`` as ``read_tensors`` does.
+    """
+    header, _ = _read_header(path)
+    return {
+        name: (entry["dtype"], tuple(entry["shape"]))
+        for name, entry in header.items()
+        if name != METADATA
+    }
+
+
 def _little_endian(name: str, array: np.ndarray) -> np.ndarray:
     array = np.asarray(array, order="C")
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)

@@ -24,6 +24,7 @@ COMMANDS = {
     "images": "benchmark.cli.images",
     "sanity": "benchmark.cli.sanity",
     "sweep": "benchmark.cli.sweep",
+    "submit": "benchmark.cli.submit",
     "site": "benchmark.cli.site",
 }
 

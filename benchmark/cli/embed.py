@@ -49,6 +49,7 @@ def embed(
 ) -> None:
     """Put the features of a dataset's pictures into the cache; a stopped run goes on."""
     import time
+    from functools import partial
 
     from benchmark import features
     from benchmark.cli.show import print_json, progress_bar
@@ -66,13 +67,11 @@ def embed(
         if isinstance(each, FolderDataset):  # the first time, every byte of it is hashed
             with progress_bar(f"hashing {each.name}") as update:
                 each.hashed(update)
-    with shown_progress(f"embedding {pictures.name}") as progress:
-        made = features.embed(pictures, loaded, progress=progress, workers=workers)
     edits = None
-    if edits_of is not None:
-        with shown_progress(f"embedding {edits_of.name}") as progress:
-            sides = features.embed(edits_of, loaded, progress=progress, workers=workers)
-        edits = (edits_of, sides)
+    with _embedder(encoder, loaded, workers, ray) as one:
+        made = one(pictures, partial(load_dataset, dataset, root=root, revision=revision))
+        if edits_of is not None and pairs is not None:
+            edits = (edits_of, one(edits_of, partial(load_dataset, pairs)))
     if out is not None:
         features.write_features(out, pictures, made, pairs=edits)
     shown = made if edits is None else edits[1]
@@ -105,15 +104,13 @@ def embed(
 
 @contextmanager
 def _embedder(
-    encoder: str, workers: int | None, ray: str | None
+    encoder: str, model: "Encoder", workers: int | None, ray: str | None
 ) -> "Iterator[Callable[[Dataset, Callable[[], Dataset]], Features]]":
     """Embeds a dataset, by threads here or on Ray, where a node opens it by the second argument."""
     from contextlib import ExitStack
 
     from benchmark import features
-    from benchmark.encoders import load_encoder
 
-    model = load_encoder(encoder)
     with ExitStack() as stack:
         actors = 0
         if ray is not None:

@@ -1,6 +1,7 @@
 """``assay images``: compare image sets, and metrics with people."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from benchmark.generative.blocks import Elsewhere
     from benchmark.generative.compare import Comparison
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -60,6 +62,28 @@ def compare(
     encoder: Annotated[
         str, typer.Option(help="Encoder of FID, KID and the like; none leaves them out.")
     ] = "efficientnet-lite0",
+    lpips_weights: Annotated[
+        str | None,
+        typer.Option(
+            help="AlexNet's weights for LPIPS; by default those in PyTorch's cache, if there are "
+            "any; none leaves LPIPS out. Nothing is fetched."
+        ),
+    ] = None,
+    real_labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Which real images show what: a CSV file id,ATTRIBUTE,… of 1, 0 or nothing, a "
+            "JSON file {id: {attribute: 1}}, or the word dataset for the dataset's annotations.",
+        ),
+    ] = None,
+    generated_labels: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The same for the generated images.")
+    ] = None,
+    label_names: Annotated[
+        Path | None,
+        typer.Option(help="JSON file {attribute: what the labels call it}, where that differs."),
+    ] = None,
     resize: Annotated[
         ResizePolicy, typer.Option(help="squash keeps the whole image, center_crop its shape.")
     ] = ResizePolicy.squash,
@@ -80,6 +104,14 @@ def compare(
             help="Embed small pictures in the report; by default for folders and CC0 datasets.",
         ),
     ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Score on Ray: a cluster's address, auto, or local. The bytes do not change. "
+            "OMP_NUM_THREADS=1 gives one process a processor.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for comparison.json and report.html.")
     ] = None,
@@ -89,18 +121,34 @@ def compare(
 
     Scores of images are kept: a stopped run goes on, and no image is scored twice.
     """
+    from benchmark.cli.images_show import show_comparison
     from benchmark.cli.show import print_json
     from benchmark.encoders import load_encoder
+    from benchmark.errors import UserError
     from benchmark.files import check_target
     from benchmark.generative.compare import Plan
     from benchmark.generative.compare import compare as run
+    from benchmark.generative.diversity import load_lpips
     from benchmark.generative.image_sets import open_set
+    from benchmark.generative.labels import labels_for, read_names
     from schemas import validate
 
     for file in [] if out is None else [out / name for name in FILES]:
         check_target(file)
     names = read_attributes(attributes)
     sides = open_set(real, real_split), open_set(generated, generated_split)
+    labels = [
+        None if choice is None else labels_for(choice, images, option)
+        for choice, images, option in (
+            (real_labels, sides[0], "--real-labels"),
+            (generated_labels, sides[1], "--generated-labels"),
+        )
+    ]
+    if label_names is not None and labels == [None, None]:
+        raise UserError("--label-names: there are no labels; give --real-labels as well")
+    lpips = None
+    if lpips_weights != "none":
+        lpips = load_lpips(None if lpips_weights is None else Path(lpips_weights))
     plan = Plan(
         resize=resize.value,
         batch_size=batch_size,
@@ -110,14 +158,19 @@ def compare(
         seed=seed,
         skip_unreadable=skip_unreadable,
     )
-    with _shown() as update:
+    with _elsewhere(ray, model, encoder) as elsewhere, _shown() as update:
         found = run(
             *sides,
             names,
+            real_labels=labels[0],
+            generated_labels=labels[1],
+            label_names=None if label_names is None else read_names(label_names),
             model=model,
             encoder=None if encoder == "none" else load_encoder(encoder),
+            lpips=lpips,
             plan=plan,
             progress=update,
+            elsewhere=elsewhere,
         )
     validate("images", found.document)
     if out is not None:
@@ -125,7 +178,7 @@ def compare(
     if json_:
         print_json(found.document)
     else:
-        _report(found.document)
+        show_comparison(found.document)
         for name in FILES if out is not None else ():
             typer.echo(f"{out}/{name}")
 
@@ -145,6 +198,7 @@ def agreement(
 
     A metric of which less is better agrees with people where its correlation is negative.
     """
+    from benchmark.cli.images_show import show_agreement
     from benchmark.cli.inputs import read_document
     from benchmark.cli.show import print_json
     from benchmark.files import check_target, write_json
@@ -175,7 +229,7 @@ def agreement(
     if json_:
         print_json(document)
     else:
-        _show_agreement(document)
+        show_agreement(document)
 
 
 def write_both(out: Path, found: "Comparison", *, pictures: bool | None = None) -> None:
@@ -211,90 +265,20 @@ def read_attributes(path: Path) -> list[str]:
     return lines
 
 
+@contextmanager
+def _elsewhere(ray: str | None, model: str, encoder: str) -> "Iterator[Elsewhere | None]":
+    """Ray where it was asked for, connected."""
+    if ray is None:
+        yield None
+        return
+    from benchmark.ray_cluster import connected
+    from benchmark.ray_images import ImagesOnRay
+
+    with connected(ray):
+        yield ImagesOnRay(model, None if encoder == "none" else encoder)
+
+
 def _shown() -> Any:
     from benchmark.cli.show import progress_bar
 
     return progress_bar("comparing")
-
-
-def _report(document: Mapping[str, Any]) -> None:
-    from benchmark.cli.show import cell, plain_table, wide_console
-
-    sides = [document["real"], document["generated"]]
-    title = " against ".join(f"{side['name']} ({side['n']:,} images)" for side in sides)
-    table = plain_table(
-        f"{title} [95 % interval]",
-        ["attribute", "RA real", "RA generated", "SaD", "null 95 %", "", "R-SaD / null"],
-    )
-    rows = {row["attribute"]: row for row in document["attributes"]}
-    order = [*document["rankings"]["sad"], *rows]
-    for name in dict.fromkeys(order):
-        row = rows[name]
-        sad, ratio = row["sad"], row["r_sad"]["over_null"]
-        table.add_row(
-            name,
-            *(cell(row["ra_clip_score"][side], False) for side in ("real", "generated")),
-            cell(sad["score"]),
-            "n/a" if sad["null_q95"] is None else f"{sad['null_q95']:.3f}",
-            {True: "inside", False: "OUTSIDE", None: ""}[sad["inside_null"]],
-            "n/a" if ratio is None else f"{ratio:.2f}",
-        )
-    console = wide_console()
-    console.print(table)
-    means, pairs = document["means"], document["pairs"]
-    console.print(
-        f"mean SaD {cell(means['sad'])}, mean PaD {cell(means['pad'])}, "
-        f"{pairs['outside_null']} of {pairs['count']} pairs outside their null"
-    )
-    if document["quality"] is not None:
-        quality = document["quality"]
-        shown = [
-            f"{name} {cell(score) if name != 'kid' else _kid(score)}"
-            for name, score in quality["scores"].items()
-        ]
-        console.print(f"on {quality['encoder']['name']}: {', '.join(shown)}")
-    for note in notes(document):
-        console.print(f"note: {note}")
-
-
-def _kid(score: Mapping[str, Any]) -> str:
-    """KID is small: more decimals than other scores."""
-    return "n/a" if score["value"] is None else f"{score['value']:.5f}"
-
-
-def notes(document: Mapping[str, Any]) -> list[str]:
-    """What a reader must know of the sets, one sentence each."""
-    found = []
-    if document["identical"]:
-        found.append("both sets hold the same images")
-    elif document["shared_images"]:
-        found.append(f"{document['shared_images']:,} generated images are also in the real set")
-    for label in ("real", "generated"):
-        side = document[label]
-        for count, what in (
-            (side["duplicates"], "copies of other images in it"),
-            (len(side["unreadable"]), "left out, unreadable"),
-            (
-                side.get("left_out", {}).get("other_files", 0),
-                "other files left out for their ending",
-            ),
-        ):
-            if count:
-                found.append(f"{label} set: {count:,} {what}")
-    return found
-
-
-def _show_agreement(document: Mapping[str, Any]) -> None:
-    from benchmark.cli.show import cell, plain_table, wide_console
-
-    table = plain_table(
-        f"Agreement with {document['ratings']} ratings of {len(document['classes'])} classes "
-        "[95 % interval]",
-        ["metric", "Pearson", "Spearman", "classes"],
-    )
-    for name, one in document["metrics"].items():
-        table.add_row(name, cell(one["pearson"]), cell(one["spearman"]), str(one["pearson"]["n"]))
-    console = wide_console()
-    console.print(table)
-    if document["not_rated"]:
-        console.print(f"not rated, left out: {', '.join(document['not_rated'])}")

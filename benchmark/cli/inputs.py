@@ -22,18 +22,49 @@ def read_sae(
     architecture: str | None,
     pairs: str | None = None,
 ) -> "tuple[Sae, dict[str, Any], Prepared]":
-    """An SAE by path or Hub id, who it is, and the data to measure it on; notes are printed."""
+    """An SAE by path, Hub id or submission id, who it is, and its data; notes are printed."""
     from benchmark.cli.embed import shown_progress
     from benchmark.runs import prepare_by_name, submission_of
     from benchmark.saes import load_sae
 
-    sae = load_sae(text, k=k, architecture=architecture)
+    folder = find_submission(text)
+    if folder is not None:
+        sae, submission, own_encoder = _submitted(folder, identifier)
+        encoder = encoder or (own_encoder if features is None else None)
+    else:
+        sae = load_sae(text, k=k, architecture=architecture)
+        path = Path(text if Path(text).exists() else text.partition("@")[0])
+        submission = submission_of(sae, path, identifier)
     for note in sae.notes:
         typer.echo(f"note: {note}", err=True)
-    path = Path(text if Path(text).exists() else text.partition("@")[0])
-    submission = submission_of(sae, path, identifier)
     with shown_progress("embedding") as update:
         return sae, submission, prepare_by_name(dataset, encoder, features, update, pairs=pairs)
+
+
+def find_submission(text: str, root: Path = Path("submissions")) -> Path | None:
+    """The folder of a submission named by its id below ``root``, or by its path; None if none."""
+    from benchmark.names import ID
+    from benchmark.submissions.documents import DOCUMENT, KINDS
+
+    if (Path(text) / DOCUMENT).is_file():
+        return Path(text)
+    if not ID.fullmatch(text) or Path(text).exists():
+        return None
+    places = (root / kind / text for kind in KINDS)
+    return next((place for place in places if (place / DOCUMENT).is_file()), None)
+
+
+def _submitted(folder: Path, identifier: str | None) -> "tuple[Sae, dict[str, Any], str]":
+    """The SAE of a submission, who it is, and its encoder's name."""
+    from benchmark.errors import UserError
+    from benchmark.submissions import load_submission
+    from benchmark.submissions.saes import open_sae, who
+
+    if folder.absolute().parent.name == "generators":
+        raise UserError(f"{folder}: submits a generator; score it with: assay submit score")
+    found = load_submission(folder, kind="saes")
+    sae = open_sae(found)
+    return sae, who(found, sae, identifier), str(found.document["encoder"])
 
 
 def check_out(out: Path | None, read: Mapping[str, Path | None]) -> None:

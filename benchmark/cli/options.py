@@ -6,7 +6,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 SaePath: TypeAlias = Annotated[
-    str, typer.Argument(help="SAE folder, file, or Hub owner/name@revision.")
+    str, typer.Argument(help="SAE folder, file, Hub owner/name@revision, or submission id.")
 ]
 DatasetName: TypeAlias = Annotated[str, typer.Option(help="Dataset name or folder.")]
 EncoderName: TypeAlias = Annotated[

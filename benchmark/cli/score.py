@@ -22,7 +22,7 @@ def score(
     sae: Annotated[
         str | None,
         typer.Argument(
-            help="SAE folder, file, or Hub owner/name@revision; leave it out with --codes."
+            help="SAE folder, file, Hub owner/name@revision, or submission id; none with --codes."
         ),
     ] = None,
     dataset: DatasetName = "synavatars",

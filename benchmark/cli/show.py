@@ -51,7 +51,7 @@ def wide_console() -> Any:
     """Standard output, at least as wide as the tables need: their cells must not be cut."""
     from rich.console import Console
 
-    console = Console()
+    console = Console(markup=False)
     console.width = max(console.width, 120)
     return console
 

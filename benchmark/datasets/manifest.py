@@ -10,6 +10,8 @@ from typing import Any
 from benchmark.datasets.layout import MANIFEST, MAX_MANIFEST_BYTES, SCHEMA_VERSION
 from benchmark.errors import UserError
 
+SCHEMA = "dataset-manifest"
+
 
 @dataclass(frozen=True)
 class Manifest:
@@ -25,7 +27,11 @@ class Manifest:
 
 def read_manifest(folder: Path) -> Manifest:
     """Read and check a folder's manifest; every fault is a ``UserError`` naming file and key."""
-    return _parse(raw_manifest(folder), folder / MANIFEST)
+    path = folder / MANIFEST
+    document = raw_manifest(folder)
+    manifest = _parse(document, path)
+    _check_schema(document, path)
+    return manifest
 
 
 def raw_manifest(folder: Path) -> dict[str, Any]:
@@ -70,6 +76,16 @@ def _parse(document: dict[str, Any], path: Path) -> Manifest:
         groups=tuple(groups),
         counts=_counts(document.get("counts"), path),
     )
+
+
+def _check_schema(document: dict[str, Any], path: Path) -> None:
+    from schemas import SchemaError, validate
+
+    try:
+        validate(SCHEMA, document)
+    except SchemaError as error:
+        more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
+        raise UserError(f"{path}: {error.problems[0]}{more}") from None
 
 
 def _text(document: dict[str, Any], key: str, path: Path, where: str = "") -> str:

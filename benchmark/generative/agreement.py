@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from benchmark.metrics.arrays import FloatArray, InputError
 from benchmark.metrics.score import RESAMPLES, Score, make_score, replicates
@@ -74,6 +73,8 @@ def _row(numbers: Any, name: str) -> FloatArray:
 def _score(pairs: FloatArray, chosen: np.ndarray, ranked: bool, reasons: dict[str, int]) -> Score:
     def sides(x: FloatArray, y: FloatArray) -> FloatArray:
         if ranked:
+            from scipy import stats  # takes seconds to import
+
             x, y = stats.rankdata(x, axis=-1), stats.rankdata(y, axis=-1)
         return _correlation(x, y)
 

@@ -20,8 +20,9 @@ def checked_attributes(attributes: Any, model: "DenseClip | None" = None) -> tup
         model: where given, prompts that it would cut are refused.
 
     Raises:
-        UserError: none, not a list of texts, a blank one, one twice (in whatever case), or one
-            whose prompt is too long for the model; all of a kind are named.
+        UserError: none, not a list of texts, a blank one, one with control characters, one twice
+            (in whatever case), or one whose prompt is too long for the model; all of a kind are
+            named.
     """
     if isinstance(attributes, str | bytes) or not isinstance(attributes, Sequence):
         raise UserError("attributes: expected a list of texts")
@@ -34,6 +35,9 @@ def checked_attributes(attributes: Any, model: "DenseClip | None" = None) -> tup
     blank = [str(place) for place, name in enumerate(names, start=1) if not name]
     if blank:
         raise UserError(f"attributes: blank at {_places(blank)}; expected a word or phrase")
+    odd = [str(k) for k, name in enumerate(names, start=1) if not name.isprintable()]
+    if odd:
+        raise UserError(f"attributes: control characters at {_places(odd)}; expected plain text")
     folded = [name.casefold() for name in names]
     twice = sorted({name for name in names if folded.count(name.casefold()) > 1})
     if twice:

@@ -105,12 +105,13 @@ class RowCache:
 
     def read(self, digests: Sequence[bytes], rows: int = READ_ROWS) -> Iterator[np.ndarray]:
         """The rows of these images in order, at most ``rows`` at a time; all must be there."""
-        if not self._count:
-            return
-        table = np.memmap(self._path, self.dtype, "r", shape=(self._count,))
         for start in range(0, len(digests), rows):
             places = [self._places[digest] for digest in digests[start : start + rows]]
-            yield np.array(table[places])
+            yield np.array(self._table()[places])
+
+    def _table(self) -> np.ndarray:
+        """The file's rows; mapped anew each time, so that what was read need not stay in memory."""
+        return np.memmap(self._path, self.dtype, "r", shape=(self._count,))
 
     @property
     def _path(self) -> Path:
@@ -128,10 +129,9 @@ class RowCache:
         self._count = whole
         if not whole:
             return
-        table = np.memmap(self._path, self.dtype, "r", shape=(whole,))
         damaged = 0
         for start in range(0, whole, READ_ROWS):
-            rows = np.array(table[start : start + READ_ROWS])
+            rows = np.array(self._table()[start : start + READ_ROWS])
             good = rows["check"] == _checks(rows)
             damaged += int((~good).sum())
             for place in np.flatnonzero(good).tolist():

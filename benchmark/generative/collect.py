@@ -2,9 +2,10 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ from PIL import Image
 
 from benchmark.encoders import Encoder, EncoderInfo
 from benchmark.errors import UserError
+from benchmark.generative.blocks import BlockQueue, Elsewhere, Parts, Picture, Work, at_once
 from benchmark.generative.cache import Field, RowCache
 from benchmark.generative.image_sets import ImageSet
 from benchmark.generative.maps import MapSums
+from benchmark.generative.ra_clip import ABLATIONS
 from benchmark.generative.resize import Resize, resized
 from benchmark.generative.scorer import RaScorer
 from benchmark.images import ImageReadError, read_image
@@ -25,8 +28,6 @@ SMALL = 48
 
 ENCODER_ROWS = 16
 
-Work = Callable[[Sequence[Image.Image]], Mapping[str, np.ndarray]]
-
 
 @dataclass(frozen=True)
 class SetScores:
@@ -36,6 +37,8 @@ class SetScores:
         places: of the readable images in the set's ``ids``, int64 (N,).
         digests: SHA-256 of each image's bytes.
         image, clip, sums, sums_unrefined, embeddings: as ``RaScores`` has them.
+        ablated: scores without each of ``ABLATIONS``, float64 (N, 3, A); None where the scores
+            themselves leave a part out.
         features: of the quality encoder, float32 (N, D); None without one.
         mean_picture: float64 (SMALL, SMALL, 3), 0 to 255.
         widths, heights: smallest and largest, px.
@@ -49,6 +52,7 @@ class SetScores:
     sums: MapSums = field(repr=False)
     sums_unrefined: MapSums = field(repr=False)
     embeddings: np.ndarray = field(repr=False)
+    ablated: FloatArray | None = field(repr=False)
     features: np.ndarray | None = field(repr=False)
     mean_picture: FloatArray = field(repr=False)
     widths: tuple[int, int]
@@ -70,60 +74,47 @@ def collect(
     seed: int = 0,
     skip_unreadable: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> SetScores:
     """Score every image of a set, from the cache where its bytes were scored before.
 
     Args:
-        images: the set; read in order, one image in memory at a time but for a batch.
+        images: the set; read in order, one image in memory at a time but for the blocks at work.
         scorer: attributes and model.
         encoder: of the features for FID and the like.
         home: the cache folder.
         seed: of the blocks of ``MapSums``.
         skip_unreadable: leave images out that cannot be decoded, instead of stopping.
         progress: called with images done and all.
+        elsewhere: does the work in place of this process.
 
     Raises:
         UserError: an image that cannot be read (naming it), or no readable image.
     """
     with ExitStack() as stack:
         scores = stack.enter_context(_score_cache(home, scorer))
-        queues = [_Queue(scores, _score_work(scorer), _score_rows(scorer))]
+        ahead = 0 if elsewhere is None else elsewhere.ahead
+        start = elsewhere.scores(scorer) if elsewhere else partial(at_once, score_work(scorer))
+        queues = [BlockQueue(scores, start, _score_rows(scorer), ahead)]
         features = None
         if encoder is not None:
             features = stack.enter_context(feature_cache(home, encoder))
             rows = math.lcm(ENCODER_ROWS, encoder.batch_size)
-            queues.append(_Queue(features, _feature_work(encoder), rows))
+            start = (
+                elsewhere.features(encoder)
+                if elsewhere
+                else partial(at_once, feature_work(encoder))
+            )
+            queues.append(BlockQueue(features, start, rows, ahead))
         places, digests, unreadable = _pass(images, queues, skip_unreadable, progress)
         if not digests:
             raise UserError(f"{images.name}: none of its {len(images.ids)} images can be read")
         return _gathered(scorer, scores, features, places, digests, unreadable, seed)
 
 
-class _Queue:
-    """Images that wait for a full batch, and the cache that their results go to."""
-
-    def __init__(self, cache: RowCache, work: Work, rows: int) -> None:
-        self.cache, self.work, self.rows = cache, work, rows
-        self._waiting: dict[bytes, Image.Image] = {}
-
-    def wants(self, digest: bytes) -> bool:
-        return digest not in self.cache and digest not in self._waiting
-
-    def add(self, digest: bytes, image: Image.Image) -> None:
-        self._waiting[digest] = image
-        if len(self._waiting) >= self.rows:
-            self.flush()
-
-    def flush(self) -> None:
-        if self._waiting:
-            parts = self.work(list(self._waiting.values()))
-            self.cache.add(list(self._waiting), parts)
-            self._waiting.clear()
-
-
 def _pass(
     images: ImageSet,
-    queues: Sequence[_Queue],
+    queues: Sequence[BlockQueue],
     skip: bool,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[int], list[bytes], list[tuple[str, str]]]:
@@ -137,9 +128,10 @@ def _pass(
             digest = hashlib.sha256(data).digest()
             wanting = [queue for queue in queues if queue.wants(digest)]
             if wanting:
-                image = read_image(data, name=images.describe(index))
+                label = images.describe(index)
+                picture = Picture(read_image(data, name=label), data, label)
                 for queue in wanting:
-                    queue.add(digest, image)
+                    queue.add(digest, picture)
         except ImageReadError as error:
             if not skip:
                 raise UserError(f"{error}; --skip-unreadable leaves such images out") from None
@@ -166,6 +158,8 @@ def _score_cache(home: Path, scorer: RaScorer) -> RowCache:
         ("small", "u1", (SMALL, SMALL, 3)),
         ("size", "<u4", (2,)),
     ]
+    if scorer.ablations:
+        fields.append(("ablated", "<f4", (len(ABLATIONS), count)))
     return RowCache(home, {"attributes": list(scorer.names), **scorer.protocol}, fields)
 
 
@@ -173,8 +167,10 @@ def _score_rows(scorer: RaScorer) -> int:
     return max(1, ENCODER_ROWS // scorer.batch_size) * scorer.batch_size
 
 
-def _score_work(scorer: RaScorer) -> Work:
-    def work(images: Sequence[Image.Image]) -> Mapping[str, np.ndarray]:
+def score_work(scorer: RaScorer) -> Work:
+    """Everything that the cache of scores holds of images, by field."""
+
+    def work(images: Sequence[Image.Image]) -> Parts:
         parts: dict[str, list[np.ndarray]] = {}
         for _, count, scored, cls in scorer.batches(images):
             found = {
@@ -184,6 +180,8 @@ def _score_work(scorer: RaScorer) -> Work:
                 "unrefined": scorer.maps(scored.unrefined, count),
                 "embedding": cls[:count].cpu().numpy(),
             }
+            if scored.ablated is not None:
+                found["ablated"] = scored.ablated[:count].cpu().numpy()
             for name, values in found.items():
                 parts.setdefault(name, []).append(values)
         joined = {name: np.concatenate(values) for name, values in parts.items()}
@@ -204,8 +202,10 @@ def feature_cache(home: Path, encoder: Encoder) -> RowCache:
     return RowCache(home, key, [("features", "<f4", (encoder.dim,))])
 
 
-def _feature_work(encoder: Encoder) -> Work:
-    def work(images: Sequence[Image.Image]) -> Mapping[str, np.ndarray]:
+def feature_work(encoder: Encoder) -> Work:
+    """The features of images, as the cache of features holds them."""
+
+    def work(images: Sequence[Image.Image]) -> Parts:
         features = encoder.encode(images)
         if not np.isfinite(features).all():
             raise UserError(f"encoder {encoder.name} gave NaN or infinity for an image")
@@ -227,6 +227,7 @@ def _gathered(
     count, names = len(digests), len(scorer.names)
     image, clip = np.empty((count, names)), np.empty((count, names))
     embeddings = np.empty((count, scorer.texts.shape[1]), np.float32)
+    ablated = np.empty((count, len(ABLATIONS), names)) if scorer.ablations else None
     sums = MapSums(count, scorer.shape, seed)
     unrefined = MapSums(count, scorer.shape, seed)
     pictures = np.zeros((SMALL, SMALL, 3), np.int64)
@@ -238,6 +239,8 @@ def _gathered(
         clip[span] = 100 * rows["cosine"].astype(np.float64)
         embeddings[span] = rows["embedding"]
         sizes[span] = rows["size"]
+        if ablated is not None:
+            ablated[span] = rows["ablated"]
         sums.add(start, rows["refined"])
         unrefined.add(start, rows["unrefined"])
         pictures += rows["small"].sum(axis=0, dtype=np.int64)
@@ -248,5 +251,5 @@ def _gathered(
     low, high = sizes.min(axis=0).tolist(), sizes.max(axis=0).tolist()
     return SetScores(
         np.array(places, np.int64), tuple(digests), image, clip, sums, unrefined, embeddings,
-        table, pictures / count, (low[0], high[0]), (low[1], high[1]), tuple(unreadable),
+        ablated, table, pictures / count, (low[0], high[0]), (low[1], high[1]), tuple(unreadable),
     )  # fmt: skip

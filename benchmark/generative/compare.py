@@ -1,8 +1,9 @@
 """A comparison of two image sets: every number of the generative track, as one document."""
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +14,23 @@ from benchmark.generative.divergence import (
     AttributeDivergences,
     compare_attributes,
 )
+from benchmark.generative.diversity import Diversity, Lpips, diversity
 from benchmark.generative.image_sets import ImageSet
+from benchmark.generative.labels import Aligned, Labels, aligned
 from benchmark.generative.quality import Quality, quality
-from benchmark.generative.ra_clip import BATCH_SIZE
+from benchmark.generative.ra_clip import ABLATIONS, BATCH_SIZE
 from benchmark.generative.regional import RegionalDivergence, compare_regions
 from benchmark.generative.resize import Resize
 from benchmark.metrics.score import RESAMPLES
 
 if TYPE_CHECKING:
     from benchmark.encoders import Encoder
+    from benchmark.generative.blocks import Elsewhere
     from benchmark.generative.collect import SetScores
     from benchmark.generative.dense.base import DenseClip
     from benchmark.generative.scorer import RaScorer
 
 Progress = Callable[[str, int, int], None]
-
-ABLATIONS = ("dual_prompts", "local_tokens", "global_token")
-"""Parts of RA-CLIPScore that can be left out."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class Side:
-    """One set with what was measured of it."""
+    """One set with what was measured and, where labels were given, is known of it."""
 
     images: ImageSet
     scores: "SetScores" = field(repr=False)
+    labels: Aligned | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Measured:
         attributes: SaD and PaD.
         regions, regions_unrefined: R-SaD of refined and of unrefined patch scores.
         quality: FID and the like; None without an encoder.
+        diversity: LPIPS; None where it was not asked for.
     """
 
     real: Side
@@ -84,6 +87,7 @@ class Measured:
     regions: RegionalDivergence = field(repr=False)
     regions_unrefined: RegionalDivergence = field(repr=False)
     quality: Quality | None
+    diversity: Diversity | None = None
 
     @property
     def identical(self) -> bool:
@@ -93,11 +97,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A finished comparison: its document, and the sides, for their pictures."""
+    """A finished comparison: its document, the sides, for their pictures, and all numbers."""
 
     document: dict[str, Any] = field(repr=False)
     real: Side
     generated: Side
+    measured: Measured = field(repr=False)
 
 
 def compare(
@@ -105,11 +110,16 @@ def compare(
     generated: ImageSet,
     attributes: Sequence[str],
     *,
+    real_labels: Labels | None = None,
+    generated_labels: Labels | None = None,
+    label_names: Mapping[str, str] | None = None,
     model: "DenseClip | str",
     encoder: "Encoder | None" = None,
+    lpips: Lpips | str | None = None,
     plan: Plan | None = None,
     home: Path | None = None,
     progress: Progress | None = None,
+    elsewhere: "Elsewhere | None" = None,
 ) -> Comparison:
     """Compare a set of generated images with a real one.
 
@@ -119,14 +129,20 @@ def compare(
     Args:
         real, generated: the sets.
         attributes: names such as ``eyeglasses``.
+        real_labels, generated_labels: which images show what; for these sets the document says how
+            well each score tells them apart.
+        label_names: attribute → what the labels call it, where that differs.
         model: a CLIP model with a class token, or its name for ``load_clip``.
         encoder: of FID and the like; None leaves these out.
+        lpips: what ``load_lpips`` gives; None leaves diversity out.
         plan: choices.
         home: the cache folder, by default ``benchmark.files.home()``.
         progress: called with a stage, what is done of it and all.
+        elsewhere: scores images in place of this process (``benchmark.ray_images``).
 
     Raises:
-        UserError: bad attributes, an image that cannot be read, a model that cannot be used.
+        UserError: bad attributes, labels that match nothing, an image that cannot be read, a model
+            that cannot be used.
     """
     from benchmark.generative.dense import load_clip
     from benchmark.generative.document import document_of
@@ -140,18 +156,39 @@ def compare(
         resize=chosen.resize,
         options=Options(**dict.fromkeys(chosen.without, False)),
         batch_size=chosen.batch_size,
+        ablations=True,
     )
     place = home or files.home()
-    sides = [
-        _side(images, label, scorer, encoder, chosen, place, progress)
+    told = [
+        None if labels is None else aligned(labels, images, scorer.names, label_names)
+        for images, labels in ((real, real_labels), (generated, generated_labels))
+    ]
+    scored = [
+        _scores(images, label, scorer, encoder, chosen, place, progress, elsewhere)
         for images, label in ((real, "real images"), (generated, "generated images"))
     ]
+    sides = [Side(*parts) for parts in zip((real, generated), scored, told, strict=True)]
     measured = _measure(sides[0], sides[1], scorer.names, chosen, progress)
+    if lpips is not None:
+        measured = replace(measured, diversity=_diversity(sides, lpips, chosen, progress))
     document = document_of(measured, scorer, encoder, chosen, started)
-    return Comparison(document, *sides)
+    return Comparison(document, sides[0], sides[1], measured)
 
 
-def _side(
+def _diversity(
+    sides: Sequence[Side], lpips: Lpips | str, plan: Plan, progress: Progress | None
+) -> Diversity:
+    return diversity(
+        [(side.images, side.scores.places) for side in sides],
+        lpips,
+        resize=plan.resize,
+        seed=plan.seed,
+        resamples=plan.resamples,
+        progress=None if progress is None else partial(progress, "diversity"),
+    )
+
+
+def _scores(
     images: ImageSet,
     label: str,
     scorer: "RaScorer",
@@ -159,10 +196,11 @@ def _side(
     plan: Plan,
     home: Path,
     progress: Progress | None,
-) -> Side:
+    elsewhere: "Elsewhere | None",
+) -> "SetScores":
     from benchmark.generative.collect import collect
 
-    scores = collect(
+    return collect(
         images,
         scorer,
         encoder,
@@ -170,8 +208,8 @@ def _side(
         seed=plan.seed,
         skip_unreadable=plan.skip_unreadable,
         progress=None if progress is None else lambda done, total: progress(label, done, total),
+        elsewhere=elsewhere,
     )
-    return Side(images, scores)
 
 
 def _measure(

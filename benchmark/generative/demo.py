@@ -15,8 +15,10 @@ from benchmark.errors import UserError
 from benchmark.generative import tiny_clip
 from benchmark.generative.collect import feature_cache
 from benchmark.generative.compare import Comparison, Plan, Progress, compare
+from benchmark.generative.diversity import load_lpips
 from benchmark.generative.document import content_sha256
 from benchmark.generative.image_sets import DatasetSet
+from benchmark.generative.labels import dataset_labels
 from benchmark.kept import same_code
 from benchmark.prepared import Prepared
 
@@ -65,8 +67,12 @@ def compare_sets(
     return compare(
         *sets,
         tiny_clip.trusted(),
+        real_labels=dataset_labels(sets[0]),
+        generated_labels=dataset_labels(sets[1]),
+        label_names=tiny_clip.concepts(),
         model=tiny_clip.NAME,
         encoder=encoder,
+        lpips=load_lpips(),
         plan=plan,
         progress=progress,
     )

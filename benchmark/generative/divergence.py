@@ -185,6 +185,9 @@ def compare_attributes(
 
     sad, sad_mean = entries(False)
     pad, pad_mean = entries(True) if pairs else ((), make_score(None, 0))
+    if not pad:
+        reason = "one attribute makes no pair" if pairs else "pairs were not asked for"
+        pad_mean = make_score(None, 0, None, {reason: 1})
     return AttributeDivergences(sad, pad, sad_mean, pad_mean, len(first), len(second))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmark.generative.divergence import Divergence
+from benchmark.generative.labelled import separation_json
 from benchmark.generative.pulls import pulls, strongest
 from benchmark.generative.regional import RegionalDivergence, ranked
 from benchmark.generative.separation import SATURATED
@@ -40,7 +41,7 @@ def document_of(
     """The whole document; ``started`` is ``time.time()`` at the start."""
     around = environment()
     around["packages"] |= {name: found for name in _PACKAGES if (found := _version(name))}
-    divergences = measured.attributes
+    divergences, centred = measured.attributes, _centred(measured, scorer)
     return {
         "schema_version": VERSION,
         "real": _side(measured.real),
@@ -48,7 +49,7 @@ def document_of(
         "shared_images": _shared(measured),
         "identical": measured.identical,
         "protocol": _protocol(scorer, plan),
-        "attributes": _attributes(measured, scorer, plan),
+        "attributes": _attributes(measured, centred, plan),
         "means": {
             "sad": score_json(divergences.sad_mean),
             "pad": score_json(divergences.pad_mean),
@@ -62,6 +63,8 @@ def document_of(
         },
         "rankings": _rankings(measured),
         "quality": _quality(measured, encoder),
+        "diversity": _diversity(measured),
+        "separation": _separation(measured, centred, plan),
         "environment": around,
         "timing": timing(started),
     }
@@ -118,15 +121,23 @@ def divergence_json(found: Divergence) -> dict[str, Any]:
     }
 
 
-def _attributes(measured: "Measured", scorer: "RaScorer", plan: "Plan") -> list[dict[str, Any]]:
-    sides = {"real": measured.real, "generated": measured.generated}
+def _sides(measured: "Measured") -> dict[str, "Side"]:
+    return {"real": measured.real, "generated": measured.generated}
+
+
+def _centred(measured: "Measured", scorer: "RaScorer") -> dict[str, FloatArray]:
+    """HCS of both sides."""
     centre = embedding_centre(measured.real.scores.embeddings)
-    centred = {
-        label: heterogeneous_clip_score(
-            side.scores.embeddings, scorer.texts, image_centre=centre
-        )
-        for label, side in sides.items()
-    }  # fmt: skip
+    return {
+        label: heterogeneous_clip_score(side.scores.embeddings, scorer.texts, image_centre=centre)
+        for label, side in _sides(measured).items()
+    }
+
+
+def _attributes(
+    measured: "Measured", centred: dict[str, FloatArray], plan: "Plan"
+) -> list[dict[str, Any]]:
+    sides = _sides(measured)
     pulled = dict(zip(sides, pulls(*(side.scores.image for side in sides.values())), strict=True))
     rows = []
     for a, name in enumerate(measured.names):
@@ -259,6 +270,28 @@ def _quality(measured: "Measured", encoder: "Encoder | None") -> dict[str, Any] 
         "protocol": dict(measured.quality.protocol),
         "scores": {name: score_json(score) for name, score in measured.quality.scores.items()},
     }
+
+
+def _diversity(measured: "Measured") -> dict[str, Any] | None:
+    found = measured.diversity
+    if found is None:
+        return None
+    return {
+        "weights_sha256": found.weights_sha256,
+        "protocol": dict(found.protocol),
+        "scores": {label: score_json(score) for label, score in found.scores.items()},
+    }
+
+
+def _separation(
+    measured: "Measured", centred: dict[str, FloatArray], plan: "Plan"
+) -> dict[str, Any] | None:
+    dual = "dual_prompts" not in plan.without
+    found = {
+        label: separation_json(side, measured.names, centred[label], dual=dual)
+        for label, side in _sides(measured).items()
+    }
+    return found if any(found.values()) else None
 
 
 def _short(value: float) -> float:

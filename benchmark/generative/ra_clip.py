@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 BATCH_SIZE = 8
 """Images in every forward pass; a shorter batch is padded up to it."""
 
+ABLATIONS = ("dual_prompts", "local_tokens", "global_token")
+"""Parts of RA-CLIPScore that can be left out, names of ``Options``."""
+
 MAX_KEPT_BYTES = 2**30
 """Maps of every image are kept by default while refined and unrefined ones need no more."""
 

@@ -129,6 +129,8 @@ def metrics_of(document: Mapping[str, Any]) -> dict[str, float | None]:
         **{name: document["means"][name]["value"] for name in document["means"]},
         **{name: mean(name) for name in ("ra_clip_score", "clip_score", "hcs")},
     }
+    if document.get("diversity") is not None:
+        found["lpips"] = document["diversity"]["scores"]["generated"]["value"]
     if document["quality"] is not None:
         found |= {name: one["value"] for name, one in document["quality"]["scores"].items()}
     return found
@@ -175,11 +177,12 @@ def agreements(
 
 def _check_alike(classes: Sequence[str], documents: Mapping[str, Mapping[str, Any]]) -> None:
     def made(document: Mapping[str, Any]) -> dict[str, Any]:
-        quality = document["quality"]
+        quality, diversity = document["quality"], document.get("diversity") or {}
         return {
             **document["protocol"],
             "attributes": [row["attribute"] for row in document["attributes"]],
             "encoder": None if quality is None else quality["encoder"],
+            "lpips_weights": diversity.get("weights_sha256"),
         }
 
     first = made(documents[classes[0]])

@@ -1,6 +1,6 @@
 """From token embeddings to RA-CLIPScore: three steps on the tensors of one batch, §5.1."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -8,6 +8,7 @@ from torch import Tensor
 
 from benchmark.errors import UserError
 from benchmark.generative.dense.base import Tokens
+from benchmark.generative.ra_clip import ABLATIONS
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Options:
         """The fields as JSON values."""
         return asdict(self)
 
+    @property
+    def whole(self) -> bool:
+        """Whether no part is left out."""
+        return all(getattr(self, part) for part in ABLATIONS)
+
 
 @dataclass(frozen=True)
 class Scored:
@@ -48,17 +54,25 @@ class Scored:
         refined: ``r̃`` of the patches (B, P, A).
         unrefined: ``r̂`` of the patches (B, P, A).
         clip: cosine of the class token with the claiming prompt (B, A).
+        ablated: scores without each of ``ABLATIONS``, (B, 3, A); None where not asked for.
     """
 
     image: Tensor
     refined: Tensor
     unrefined: Tensor
     clip: Tensor
+    ablated: Tensor | None = None
 
 
 @torch.inference_mode()
 def score_tokens(
-    tokens: Tokens, claiming: Tensor, denying: Tensor, logit_scale: float, options: Options
+    tokens: Tokens,
+    claiming: Tensor,
+    denying: Tensor,
+    logit_scale: float,
+    options: Options,
+    *,
+    ablations: bool = False,
 ) -> Scored:
     """RA-CLIPScore of a batch.
 
@@ -67,18 +81,37 @@ def score_tokens(
         claiming, denying: unit embeddings (A, D) of the two prompts of each attribute.
         logit_scale: ``s`` of the two-way softmax, and ``s'`` unless ``options`` gives one.
         options: choices and ablations.
+        ablations: also give the scores without each part; ``options`` must be whole.
     """
     whole = torch.cat([tokens.cls[:, None], tokens.patches], dim=1)
     cosine = whole @ claiming.T
-    if options.dual_prompts:
-        # a softmax over two logits is the logistic function of their difference
-        score = torch.sigmoid(logit_scale * (cosine - whole @ denying.T))
-    else:
-        score = cosine
-    unrefined = score[:, 1:]
-    refined = tokens.attention @ unrefined
+    # a softmax over two logits is the logistic function of their difference
+    dual = torch.sigmoid(logit_scale * (cosine - whole @ denying.T))
+    score = dual if options.dual_prompts else cosine
+    refined = tokens.attention @ score[:, 1:]
     spatial = logit_scale if options.spatial_scale is None else options.spatial_scale
+    image = _combined(score, refined, cosine, spatial, options)
+    ablated = None
+    if ablations:
+        bare = cosine, tokens.attention @ cosine[:, 1:]
+        parts = [
+            _combined(
+                *(bare if part == "dual_prompts" else (score, refined)),
+                cosine,
+                spatial,
+                replace(options, **{part: False}),
+            )
+            for part in ABLATIONS
+        ]
+        ablated = torch.stack(parts, dim=1)
+    return Scored(image, refined, score[:, 1:], cosine[:, 0], ablated)
+
+
+def _combined(
+    score: Tensor, refined: Tensor, cosine: Tensor, spatial: float, options: Options
+) -> Tensor:
+    """Weighted mean over the tokens that take part, (B, A)."""
     first, last = int(not options.global_token), None if options.local_tokens else 1
     combined = torch.cat([score[:, :1], refined], dim=1)[:, first:last]
     weight = (spatial * cosine[:, first:last]).softmax(dim=1)
-    return Scored((weight * combined).sum(dim=1), refined, unrefined, cosine[:, 0])
+    return (weight * combined).sum(dim=1)

@@ -26,6 +26,7 @@ class RaScorer:
         resize: ``squash`` or ``center_crop``.
         options: choices and ablations.
         batch_size: images a pass.
+        ablations: also score without each part of RA-CLIPScore, where no part is left out.
 
     Attributes:
         names: A names as they went into the prompts.
@@ -45,6 +46,7 @@ class RaScorer:
         resize: Resize = "squash",
         options: Options | None = None,
         batch_size: int = BATCH_SIZE,
+        ablations: bool = False,
     ) -> None:
         if resize not in POLICIES:
             raise UserError(f"resize is {resize!r}; expected one of {', '.join(POLICIES)}")
@@ -54,6 +56,7 @@ class RaScorer:
         self.resize: Resize = resize
         self.options = options or Options()
         self.batch_size = batch_size
+        self.ablations = ablations and self.options.whole
         self.names = checked_attributes(attributes, model)
         self._claiming = model.encode_text([WITH.format(name) for name in self.names])
         self._denying = model.encode_text([without(name) for name in self.names])
@@ -100,7 +103,12 @@ class RaScorer:
                 self.model.pixels(pixels), renormalize=self.options.renormalize
             )
             scored = score_tokens(
-                tokens, self._claiming, self._denying, self.model.logit_scale, self.options
+                tokens,
+                self._claiming,
+                self._denying,
+                self.model.logit_scale,
+                self.options,
+                ablations=self.ablations,
             )
             yield start, stop - start, scored, tokens.cls
 

@@ -1,6 +1,7 @@
 """SAEs in Hub repositories, always at a full revision."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmark.errors import UserError
@@ -17,8 +18,12 @@ def is_hub_id(text: str) -> bool:
     return _SPEC.fullmatch(text) is not None and not Path(text).exists()
 
 
-def fetch(text: str) -> Path:
-    """Download ``owner/name[/folder]@revision`` (weights and settings only); its local folder.
+def fetch(text: str, names: Sequence[str] = _PATTERNS) -> Path:
+    """Download ``owner/name[/folder]@revision``; its local folder.
+
+    Args:
+        text: which repository, folder and full revision.
+        names: files of the folder, or patterns; weights and settings by default.
 
     Raises:
         UserError: a revision that is not a full commit hash, or a repository, revision or folder
@@ -40,7 +45,7 @@ def fetch(text: str) -> Path:
         root = snapshot_download(
             repo,
             revision=revision,
-            allow_patterns=[prefix + pattern for pattern in _PATTERNS],
+            allow_patterns=[prefix + name for name in names],
         )
     except (OSError, ValueError) as error:  # every error of the Hub client is one of these
         reason = " ".join(str(error).split())[:300]

@@ -13,11 +13,12 @@ from markupsafe import Markup
 from benchmark import __version__
 from benchmark.rounding import decimals_for
 from leaderboard.generative.heat import GROUND, HeatMap, heat_map, scale
+from leaderboard.generative.labelled import labelled_sets
 from leaderboard.generative.matrix import MOST, null_glyph, pair_matrix
 from leaderboard.generative.pictures import mean_ground, mean_picture, showable, thumbnail
 from leaderboard.numbers import Number, fixed, number, plain
 from leaderboard.records import Score
-from leaderboard.site import GENERATOR, make_environment
+from leaderboard.templating import GENERATOR, make_environment
 
 if TYPE_CHECKING:
     from benchmark.generative.compare import Comparison
@@ -115,6 +116,9 @@ def report_page(comparison: "Comparison", *, pictures: bool | None = None) -> st
         pairs=_pairs(document),
         pulled=_pulled(comparison, [rows[name] for name in order], pictures),
         quality=_quality(document),
+        diversity=(diversity := _diversity(document)),
+        diversity_there=any(value.value is not None for _, value, _ in diversity),
+        labelled=labelled_sets(document),
         saturated=_saturated(document),
         protocol=_protocol(document),
     )
@@ -258,6 +262,22 @@ def _quality(document: Mapping[str, Any]) -> list[tuple[str, Number, str]] | Non
             ", ".join(scores[name]["not_applicable"]),
         )
         for name, label in QUALITY.items()
+    ]
+
+
+def _diversity(document: Mapping[str, Any]) -> list[tuple[str, Number, str]]:
+    """(name, value, why there is none) of LPIPS; nothing where it was not asked for."""
+    found = document.get("diversity")
+    if found is None:
+        return []
+    return [
+        (
+            f"LPIPS diversity, {label}",
+            number(Score.read(score), 3),
+            ", ".join(score["not_applicable"]),
+        )
+        for label in ("real", "generated")
+        for score in [found["scores"][label]]
     ]
 
 

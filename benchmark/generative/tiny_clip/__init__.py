@@ -23,6 +23,7 @@ WEIGHTS_SHA256 = "b851b12ba43864a35f9bb082cb20d4014b56e43fd93b976ae70ef3e8d0916b
 """Of the file in this package."""
 
 QUALITY_FILE = "assay-tiny-clip.json"
+CONCEPTS_FILE = "concepts.json"
 TRUSTED_AUC = 0.95
 
 
@@ -55,6 +56,12 @@ def quality() -> dict[str, Any]:
         fraction ``saturated``), ``patch_auc`` and ``patch_auc_refined``.
     """
     table: dict[str, Any] = json.loads((files(__package__) / QUALITY_FILE).read_text("utf-8"))
+    return table
+
+
+def concepts() -> dict[str, str]:
+    """Phrase → the concept of synAvatars that it stands for; a file for ``--label-names`` too."""
+    table: dict[str, str] = json.loads((files(__package__) / CONCEPTS_FILE).read_text("utf-8"))
     return table
 
 

@@ -2,6 +2,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,25 @@ def run(monkeypatch, tmp_path):
         return result.stdout
 
     return invoke
+
+
+def test_ray_is_asked_where_an_address_is_given(run, monkeypatch):
+    asked = []
+
+    @contextmanager
+    def connected(address, most):
+        asked.append((address, most))
+        yield 3
+
+    def blocks_on_ray(opened, encoder, model, actors):
+        asked.append((opened().name, encoder, actors))
+
+    monkeypatch.setattr("benchmark.ray_cluster.connected", connected)
+    monkeypatch.setattr("benchmark.ray_embed.blocks_on_ray", blocks_on_ray)
+    run("--json")
+    assert asked == []
+    run("--json", "--ray", "10.0.0.1:6379")
+    assert asked == [("10.0.0.1:6379", None), (small_dataset(20, 4).name, "tiny", 3)]
 
 
 def test_says_what_it_made(run, tmp_path):

@@ -106,6 +106,7 @@ def test_the_older_metrics_come_from_the_embedded_encoder(assay: Run, place: Pat
         ({}, "", "no attributes"),
         ({}, "a hat\n\na tie\n", "attributes: blank at entry 2"),
         ({}, "a hat\nA  hat\n", "attributes: more than once"),
+        ({}, "a hat\n\x1b[31m tie\n", "attributes: control characters at entry 2"),
         ({}, "a hat " * 40, "attributes: too long"),
         ({}, "a hat\na dog\n", "does not know the word 'dog'"),
     ],
@@ -202,3 +203,51 @@ def test_help_names_both(assay: Run) -> None:
     assert code == 0
     assert "compare" in out
     assert "agreement" in out
+
+
+def test_labels_and_names_show_a_table_and_what_did_not_match(
+    assay: Run, place: Path, tmp_path: Path
+) -> None:
+    lines = ["id,a HAT,spectacles,a dog"]
+    lines += [f"{'ab'[k % 2]}/{k // 2}.png,{k % 3 // 2},{k % 2},1" for k in range(10)]
+    (tmp_path / "l.csv").write_text("\n".join([*lines, "gone.png,1,1,1"]))
+    (tmp_path / "n.json").write_text('{"eyeglasses": "spectacles"}')
+    names = "--label-names", tmp_path / "n.json"
+    code, out, err = assay(*given(place), "--real-labels", tmp_path / "l.csv", *names)
+    assert (code, err) == (0, "")
+    assert "real images by their labels, mean of 2 attributes" in out
+    assert "RA without local tokens" in out
+    for note in (
+        "real set: 2 of 12 images have no label",
+        "real labels: 1 of ids that no image has, such as gone.png",
+        "real labels: none for a red scarf",
+        "real labels: 1 of attributes not asked for",
+    ):
+        assert f"note: {note}" in out
+    for options, message in (
+        (names, "--label-names: there are no labels"),
+        (("--generated-labels", "dataset"), "--generated-labels dataset: generated is no split"),
+        (("--real-labels", tmp_path / "no.csv"), "no.csv: no such file"),
+        (("--lpips-weights", tmp_path / "no.pth"), "no.pth: no such file"),
+        (("--ray", "127.0.0.1:1"), "--ray 127.0.0.1:1: no Ray there"),
+    ):
+        code, out, err = assay(*given(place), *options)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+
+
+def test_names_with_brackets_are_text(assay: Run, place: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("[/hat] tie\n[red] hat\n")
+    folder = folder_of(tmp_path / "[bold]made", 6, start=70)
+    code, out, _ = assay(*given(place, attributes=tmp_path / "own.txt", generated=folder))
+    assert code == 0
+    for name in ("[/hat] tie", "[red] hat", "[bold]made (6 images)"):
+        assert name in out
+
+
+def test_one_attribute_has_no_pairs_and_says_so(assay: Run, place: Path, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("a hat\n")
+    code, out, _ = assay(*given(place, attributes=tmp_path / "own.txt"), "--json")
+    assert code == 0
+    pad = json.loads(out)["means"]["pad"]
+    assert pad["not_applicable"] == {"one attribute makes no pair": 1}

@@ -56,3 +56,13 @@ def test_a_document_of_something_else_does_not_stand(avatars: Path, tmp_path: Pa
     for text in ("{", "{}", "[]", '{"environment": {"suite_version": "0", "commit": null}}'):
         path.write_text(text)
         assert not demo.still_stands(path, prepared)
+
+
+def test_every_phrase_names_its_concept() -> None:
+    """The file of names, for labels, is that of the generator."""
+    pytest.importorskip("dicebear", reason="avatars are drawn by DiceBear")
+    from benchmark.generative import tiny_clip
+    from generation.tiny_clip.phrases import PHRASES
+
+    assert tiny_clip.concepts() == {phrase: concept for concept, phrase in PHRASES.items()}
+    assert set(tiny_clip.trusted()) <= set(tiny_clip.concepts())
