@@ -17,7 +17,7 @@ _SUBSCHEMA = ("items", "additionalProperties", "not", "if", "then", "else", "con
 _SUBSCHEMAS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _NAMES = ("$schema", "$id", "$defs", "$ref", "title", "description", "properties", "propertyNames")
 _VALUES = ("type", "const", "enum", "required", "pattern", "uniqueItems", "ascending", "uniqueBy")
-_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "multipleOf")
+_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _SIZES = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
 _KNOWN = frozenset((*_NAMES, *_VALUES, *_NUMBERS, *_SIZES, *_SUBSCHEMA, *_SUBSCHEMAS))
 

@@ -195,9 +195,16 @@ def score(
         raise UserError(f"{out}: lies in the submission; --record alone writes there")
     found = load_submission(folder, kind=folder.absolute().parent.name)
     if found.kind == "generators":
+        if pairs is not None or dataset not in ("synavatars", found.document["real"]):
+            raise UserError(
+                f"{found.id}: is compared with its real set, {found.document['real']}; leave "
+                "--dataset and --pairs out"
+            )
         score_generator(found, out, page, record, json_)
-    else:
-        _score(found, dataset, pairs, out, record, json_)
+        return
+    if page is not None:
+        raise UserError("--report: only generators have one; see assay card for an SAE")
+    _score(found, dataset, pairs, out, record, json_)
 
 
 def _score(

@@ -140,17 +140,19 @@ def score_generator(
     as_json: bool,
 ) -> None:
     """Measure a generator: print, write and keep its result as asked; ``report`` is a folder."""
+    from benchmark.cli.images import FILES, write_both
     from benchmark.cli.inputs import give_out
     from benchmark.cli.show import progress_bar
+    from benchmark.files import check_target
     from benchmark.generative.submitted.measure import score_generator as measure
     from benchmark.submissions.recording import record_result
 
+    for target in [] if report is None else [report / name for name in FILES]:
+        check_target(target)
     with progress_bar("measuring") as update:
         found = measure(submission.folder, submission.document, progress=update)
     give_out("result-generator", found.document, out, as_json, _table)
     if report is not None:
-        from benchmark.cli.images import write_both
-
         write_both(report, found.comparison)
         typer.echo(f"{report}/report.html", err=True)
     if record:

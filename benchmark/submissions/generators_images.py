@@ -20,6 +20,7 @@ from PIL import Image
 from benchmark.errors import UserError
 from benchmark.files import replacing
 from benchmark.images import FORMATS, ImageReadError, read_image
+from benchmark.submissions.generators_footer import MAX_FOOTER, FooterError, chunks
 
 COLUMN = "image"
 MIN_IMAGES = 2
@@ -35,7 +36,7 @@ CODECS = ("UNCOMPRESSED", "SNAPPY")
 
 _BATCH_ROWS = 16
 _MAX_COLUMNS = 100
-_FOOTER = {"thrift_string_size_limit": 2**24, "thrift_container_size_limit": 2**20}
+_FOOTER = {"thrift_string_size_limit": MAX_FOOTER, "thrift_container_size_limit": 2**20}
 
 
 class ImagesFault(ImageReadError):
@@ -75,6 +76,7 @@ class ImageFile:
             raise ImagesFault(
                 named, f"{size:,} bytes", f"at most {MAX_FILE_BYTES:,}; split it into several files"
             )
+        _check_codecs(path, named)
         with _opened(path, named) as file:
             _check_form(file, named)
             return cls(path, named, file.metadata.num_rows)
@@ -241,25 +243,21 @@ def _check_form(file: pq.ParquetFile, label: str) -> None:
             str(kind)[:100],
             "bytes, or a struct of bytes and path as the datasets library writes it",
         )
-    _check_codecs(file, label)
 
 
-def _check_codecs(file: pq.ParquetFile, label: str) -> None:
-    metadata = file.metadata
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for place in range(group.num_columns):
-            column = group.column(place)
-            if column.path_in_schema.split(".")[0] != COLUMN:
-                continue
-            if column.compression not in CODECS:
+def _check_codecs(path: Path, label: str) -> None:
+    try:
+        for chunk in chunks(path):
+            if chunk.codec not in CODECS:
                 raise ImagesFault(
                     label,
-                    f"compression {column.compression}",
+                    f"compression {chunk.codec}",
                     f"{' or '.join(CODECS)}, as pictures are compressed already",
                 )
-            if column.file_path:
+            if chunk.elsewhere:
                 raise ImagesFault(label, "rows that are kept in another file", "its own rows")
+    except FooterError as error:
+        raise ImagesFault(label, str(error), "a readable Parquet file") from None
 
 
 def _holds_pictures(kind: pa.DataType) -> bool:

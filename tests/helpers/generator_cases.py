@@ -3,6 +3,7 @@
 import hashlib
 import io
 import json
+import random
 import struct
 import zlib
 from collections.abc import Callable, Sequence
@@ -86,6 +87,25 @@ def huge_png(width: int = 30_000, height: int = 30_000) -> bytes:
         + chunk(b"IDAT", zlib.compress(b"\0" * 9))
         + chunk(b"IEND", b"")
     )
+
+
+def damaged(data: bytes, seed: int) -> bytes:
+    """A file with some bytes changed, taken out or put in, often at its end."""
+    draw, changed = random.Random(seed), bytearray(data)
+    way = draw.randrange(4)
+    if way == 0:
+        for _ in range(draw.randint(1, 8)):
+            changed[draw.randrange(len(changed))] = draw.randrange(256)
+    elif way == 1:
+        start = draw.randrange(len(changed))
+        del changed[start : start + draw.randint(1, 50)]
+    elif way == 2:
+        start = draw.randrange(len(changed))
+        changed[start:start] = draw.randbytes(draw.randint(1, 30))
+    else:
+        for _ in range(draw.randint(1, 4)):
+            changed[-draw.randint(1, 700)] = draw.randrange(256)
+    return bytes(changed)
 
 
 def _table(cells: Sequence[Any], **options: Any) -> Callable[[Path], None]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from benchmark.files import json_text
 from benchmark.generative.submitted.real_sets import attributes_json
+from benchmark.images import read_image
 from benchmark.submissions import Submission, exposure, load_submissions
 from benchmark.submissions.check import check
 from benchmark.submissions.folders import MAX_FOLDER
@@ -15,7 +17,7 @@ from benchmark.submissions.generators_images import ImageFile
 from benchmark.submissions.generators_known import real_set
 from benchmark.submissions.generators_results import recomputed
 from benchmark.submissions.measured import current_fingerprints, older_data
-from generation.avatars.generators import IMAGES, REFERENCES, document_of, picture, same
+from generation.avatars.generators import IMAGES, REFERENCES, document_of, same
 
 ROOT = Path(__file__).parents[2] / "submissions"
 
@@ -76,11 +78,8 @@ def test_the_references_are_what_their_program_makes(generators: dict[str, Submi
     (file,) = generators["assay-avatars-same"].document["generator"]["files"]
     images = ImageFile.of(generators["assay-avatars-same"].folder / file["path"])
     assert images.rows == IMAGES
-    from benchmark.images import read_image
-
     first = next(iter(images.encoded()))
     assert read_image(first).tobytes() == same(1)[0].tobytes()
-    assert callable(picture)
 
 
 def test_the_references_are_found_out(generators: dict[str, Submission]) -> None:
@@ -103,8 +102,6 @@ def test_the_references_are_found_out(generators: dict[str, Submission]) -> None
 
 
 def test_documents_are_written_canonically(generators: dict[str, Submission]) -> None:
-    from benchmark.files import json_text
-
     for found in generators.values():
         for file in (found.folder / "submission.json", *(r.file for r in found.results)):
             text = file.read_text(encoding="utf-8")

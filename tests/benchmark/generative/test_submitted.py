@@ -23,7 +23,13 @@ from benchmark.generative.submitted import real_sets
 from benchmark.generative.submitted.given import given_images
 from benchmark.generative.submitted.measure import Scored, score_generator
 from benchmark.generative.submitted.record import mean_null
-from benchmark.submissions.generators_images import ImageFile, ParquetSet, write_images
+from benchmark.submissions.generators_footer import chunks
+from benchmark.submissions.generators_images import (
+    ImageFile,
+    ParquetSet,
+    check_readable,
+    write_images,
+)
 from benchmark.submissions.generators_known import real_set
 from benchmark.submissions.generators_results import recomputed
 
@@ -167,6 +173,40 @@ def test_another_file_than_submitted_is_never_opened(
     (folder / "images.parquet").symlink_to("/etc/hostname")
     with pytest.raises(UserError, match="an ordinary file"):
         given_images(folder, document, tmp_path)
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "lz4", "zstd"])
+def test_codecs_are_read_from_the_footer_alone(tmp_path: Path, codec: str) -> None:
+    path = tmp_path / "a.parquet"
+    cells = cases.table([cases.cell(cases.png(k)) for k in range(70)])
+    pq.write_table(cells, path, compression=codec, row_group_size=9)
+    said = pq.ParquetFile(path).metadata
+    wanted = [
+        said.row_group(group).column(column).compression
+        for group in range(said.num_row_groups)
+        for column in range(said.num_columns)
+    ]
+    found = [chunk.codec.replace("LZ4_RAW", "LZ4") for chunk in chunks(path)]
+    assert found == wanted
+    assert len(found) == 16
+    assert not any(chunk.elsewhere for chunk in chunks(path))
+
+
+def test_damaged_files_are_refused_or_read_and_end_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    images = [cases.png(k) for k in range(6)]
+    write_images(path, images)
+    whole, refused = path.read_bytes(), []
+    for seed in range(600):
+        path.write_bytes(cases.damaged(whole, seed))
+        try:
+            found = ParquetSet("x", [ImageFile.of(path)])
+            for place in range(len(found.ids)):
+                check_readable(found.encoded(place), found.describe(place))
+        except UserError as error:
+            refused.append(str(error))
+    assert not any("\n" in message for message in refused)
+    assert len(refused) > 300  # others hit what nobody reads, or a picture's pixels
 
 
 def test_pictures_come_in_any_order_over_files(tmp_path: Path) -> None:

@@ -53,4 +53,7 @@ def test_three_commands_from_a_folder_of_pictures_to_a_kept_result(
     assert result.document == json.loads((tmp_path / "out.json").read_text())
     code, _, complaint = assay("submit", "score", "my-generator", "--record")
     assert (code, "nothing changed" in complaint) == (0, True), complaint
+    for wrong in (["--dataset", "cub"], ["--pairs", "syncub"]):
+        code, _, complaint = assay("submit", "score", "my-generator", *wrong)
+        assert (code, "leave --dataset" in complaint) == (2, True)
     assert assay("submit", "validate") == (0, "1 checked: valid\n", "")
