@@ -21,6 +21,7 @@ from benchmark.records import environment
 
 PARTS = (
     "matching", "pairs", "baselines", "geometry", "loading", "divergence", "dense", "encoders",
+    "site",
 )  # fmt: skip
 """Modules of this package, each with a function ``run``."""
 
@@ -41,6 +42,10 @@ TARGETS = (
     ("dense_vit_b_16", "over_plain_forward", "<=", 1.25),
     ("dense_vit_l_14", "over_plain_forward", "<=", 1.25),
     ("embed", "over_bare_forward", "<=", 1.1),
+    ("site", "seconds", "<=", 60),
+    ("site", "seconds_after_one_change", "<=", 5),
+    ("site", "peak_bytes", "<=", 1.5e9),
+    ("site", "index_gzip_bytes", "<=", 300e3),
 )
 
 

@@ -4,39 +4,23 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.names import slug
 from leaderboard.definitions import COLUMNS, Column, judge_column
-from leaderboard.numbers import Number, number, spread
-from leaderboard.records import Record, Score
+from leaderboard.entries import Entry, Measured, Rank
+from leaderboard.numbers import number, spread
+from leaderboard.ranks import rank
+from leaderboard.records import Record
+from leaderboard.states import Data, data_of, is_older, newest_data
+
+__all__ = ["HEADLINE", "Board", "Entry", "Rank", "Reference", "make_boards", "rank"]
 
 HEADLINE = "delta_match_score"
 _SAME_PROTOCOL = ("version", "matcher", "beta", "max_latents", "match_split", "score_split")
-
-
-@dataclass(frozen=True)
-class Rank:
-    """Position by value (ties share it), and the best and worst the intervals allow."""
-
-    place: int
-    best: int
-    worst: int
-
-    @property
-    def span(self) -> str:
-        return str(self.best) if self.best == self.worst else f"{self.best}–{self.worst}"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One row: a record, its numbers by column, and its rank (None where not measured)."""
-
-    record: Record
-    cells: Mapping[str, Number]
-    rank: Rank | None
 
 
 @dataclass(frozen=True)
@@ -53,7 +37,9 @@ class Reference:
 class Board:
     """Records measured on the same data, with the same encoder and protocol, best first.
 
-    ``columns`` are the scores that have one, then the DAME of every judge.
+    ``columns`` are the scores that have one, then the DAME of every judge. ``older`` were measured
+    on an earlier state of the data, ``withdrawn`` were taken back; neither is ranked, and
+    ``entries`` and ``references`` are without them.
     """
 
     slug: str
@@ -64,6 +50,8 @@ class Board:
     columns: tuple[Column, ...]
     entries: tuple[Entry, ...]
     references: tuple[Reference, ...]
+    older: tuple[Entry, ...] = ()
+    withdrawn: tuple[Entry, ...] = ()
 
     @property
     def title(self) -> str:
@@ -73,77 +61,72 @@ class Board:
         return f"{data} × {self.encoder['name']}"
 
     @property
+    def all(self) -> tuple[Entry, ...]:
+        """Every entry that has a page."""
+        return (*self.entries, *self.older, *self.withdrawn)
+
+    def head(self) -> "Board":
+        """The board without its entries: what a page that knows one entry only may show."""
+        return replace(self, entries=(), references=(), older=(), withdrawn=())
+
+    @cached_property
     def records(self) -> list[Record]:
         return [entry.record for entry in self.entries]
 
-    @property
+    @cached_property
     def ranked(self) -> list[Entry]:
         return [entry for entry in self.entries if entry.rank is not None]
 
 
-def make_boards(records: Sequence[Record]) -> tuple[Board, ...]:
+def make_boards(records: Sequence[Record | Measured]) -> tuple[Board, ...]:
     """Group records into boards, ordered by title; data, encoder and protocol are never mixed.
 
     Two records of one SAE on one board are a ``UserError`` naming both files.
     """
-    groups: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        groups[_key(record)].append(record)
+    measured = [Measured(each) if isinstance(each, Record) else each for each in records]
+    newest = newest_data(measured)
+    groups: dict[str, list[Measured]] = defaultdict(list)
+    for each in measured:
+        old = is_older(each, newest)
+        data = newest[str(each.origin.place)] if old else data_of(each.record.document)
+        current = replace(each, origin=replace(each.origin, older_data=old))
+        groups[_key(each.record, data)].append(current)
     boards = [_board(key, group) for key, group in groups.items()]
     return tuple(sorted(boards, key=lambda board: (board.title, board.slug)))
 
 
-def rank(scores: Sequence[Score | None]) -> list[Rank | None]:
-    """Ranks of scores, higher is better, whatever their order.
-
-    Best possible place: 1 + the scores whose whole interval lies above this one's. Worst: the
-    scores whose interval does not lie wholly below this one's. A missing score has no rank.
-    """
-    known = [score for score in scores if score is not None and score.value is not None]
-    values = [_number(score.value) for score in known]
-    lows = [_number(score.low) for score in known]
-    highs = [_number(score.high) for score in known]
-    ranks: list[Rank | None] = []
-    for score in scores:
-        if score is None or score.value is None:
-            ranks.append(None)
-            continue
-        low, high = _number(score.low), _number(score.high)
-        place = 1 + sum(value > score.value for value in values)
-        best = 1 + sum(other > high for other in lows)
-        worst = sum(other >= low for other in highs)
-        ranks.append(Rank(place, min(best, place), max(worst, place)))
-    return ranks
-
-
-def _key(record: Record) -> str:
+def _key(record: Record, data: Data) -> str:
     document = record.document
     encoder = document["encoder"]
     pairs = document.get("pairs_dataset")
+    fingerprint, pairs_fingerprint = data
     parts = [
-        [document["dataset"]["name"], document["dataset"]["fingerprint"]],
-        [pairs["name"], pairs["fingerprint"]] if pairs else None,
+        [document["dataset"]["name"], fingerprint],
+        [pairs["name"], pairs_fingerprint] if pairs else None,
         [encoder["name"], encoder["weights_sha256"], encoder.get("preprocessing")],
         [document["protocol"][name] for name in _SAME_PROTOCOL],
     ]
     return json.dumps(parts)
 
 
-def _board(key: str, records: list[Record]) -> Board:
-    seen: dict[str, Record] = {}
-    for record in records:
-        if twin := seen.get(record.id):
-            raise UserError(
-                f"{record.file}: SAE {record.id!r} is already measured on this board by "
-                f"{twin.file}; keep one of the two"
-            )
-        seen[record.id] = record
-    first = records[0].document
+def _board(key: str, group: list[Measured]) -> Board:
+    _no_twins(group)
+    current = [each for each in group if not each.origin.withdrawn and not each.origin.older_data]
+    records = [each.record for each in current]
+    first = (records or [each.record for each in group])[0].document
     pairs = first.get("pairs_dataset")
     named = [first["dataset"]["name"], pairs["name"] if pairs else "", first["encoder"]["name"]]
     digest = hashlib.sha256(key.encode()).hexdigest()[:8]
-    judges = sorted({judge for record in records for judge in record.judges})
+    judges = sorted({j for each in group if not each.origin.withdrawn for j in each.record.judges})
     columns = (*COLUMNS, *map(judge_column, judges))
+    ranks = rank([record.score(HEADLINE) for record in records])
+    entries = [_entry(each, columns, at) for each, at in zip(current, ranks, strict=True)]
+    last = len(records) + 1
+    rest = sorted(
+        (each for each in group if each.origin.withdrawn or each.origin.older_data),
+        key=lambda each: each.record.id,
+    )
+    aside = [_entry(each, columns, None) for each in rest]
     return Board(
         slug="-".join([*filter(None, (slug(name, 40) for name in named)), digest]),
         dataset=first["dataset"],
@@ -151,23 +134,35 @@ def _board(key: str, records: list[Record]) -> Board:
         encoder=first["encoder"],
         protocol={name: first["protocol"][name] for name in _SAME_PROTOCOL},
         columns=columns,
-        entries=_entries(records, columns),
+        entries=tuple(
+            sorted(entries, key=lambda e: (e.rank.place if e.rank else last, e.record.id))
+        ),
         references=_references(records, columns),
+        older=tuple(e for e in aside if e.older_data and not e.withdrawn),
+        withdrawn=tuple(e for e in aside if e.withdrawn),
     )
 
 
-def _entries(records: list[Record], columns: Sequence[Column]) -> tuple[Entry, ...]:
-    ranks = rank([record.score(HEADLINE) for record in records])
-    entries = [
-        Entry(
-            record=record,
-            cells={c.key: number(record.score(c.key), c.decimals) for c in columns},
-            rank=place,
-        )
-        for record, place in zip(records, ranks, strict=True)
-    ]
-    last = len(records) + 1
-    return tuple(sorted(entries, key=lambda e: (e.rank.place if e.rank else last, e.record.id)))
+def _no_twins(group: Sequence[Measured]) -> None:
+    seen: dict[str, Record] = {}
+    for each in group:
+        record = each.record
+        if twin := seen.get(record.id):
+            raise UserError(
+                f"{record.file}: SAE {record.id!r} is already measured on this board by "
+                f"{twin.file}; keep one of the two"
+            )
+        seen[record.id] = record
+
+
+def _entry(measured: Measured, columns: Sequence[Column], at: Rank | None) -> Entry:
+    record = measured.record
+    return Entry(
+        record=record,
+        cells={c.key: number(record.score(c.key), c.decimals) for c in columns},
+        rank=at,
+        origin=measured.origin,
+    )
 
 
 def _references(records: list[Record], columns: Sequence[Column]) -> tuple[Reference, ...]:
@@ -194,8 +189,3 @@ def _references(records: list[Record], columns: Sequence[Column]) -> tuple[Refer
 
 def _bound_for(name: str) -> Any:
     return lambda record, key: record.bound(name) if key == "match_score" else None
-
-
-def _number(value: float | None) -> float:
-    assert value is not None
-    return value

@@ -1,6 +1,6 @@
 """Numbers as readers see them: no more digits than their interval supports."""
 
-import unicodedata
+import re
 from dataclasses import dataclass
 
 from benchmark.rounding import decimals_for
@@ -8,7 +8,11 @@ from leaderboard.records import Score
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "n/a"
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+# controls but for the line feed, separators of lines and paragraphs, surrogates, directions
+_UNSAFE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,13 @@ def number(score: Score | None, default: int = 3) -> Number:
     if score.ci95 is None:
         return Number(score.value, fixed(score.value, default), None, default, note)
     low, high = score.ci95
-    decimals = decimals_for(low, high, default)
+    decimals = _decimals(score, default)
     interval = f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
     return Number(score.value, fixed(score.value, decimals), interval, decimals, note)
+
+
+def _decimals(score: Score, default: int) -> int:
+    return default if score.ci95 is None else decimals_for(*score.ci95, default)
 
 
 def plain(value: float | None, decimals: int = 2) -> Number:
@@ -68,7 +76,7 @@ def spread(scores: list[Score], default: int = 3) -> str:
     if not known:
         return MISSING
     values = [score.value for score in known if score.value is not None]
-    decimals = min(number(score, default).decimals for score in known)
+    decimals = min(_decimals(score, default) for score in known)
     low, high = fixed(min(values), decimals), fixed(max(values), decimals)
     return low if low == high else f"{low} – {high}"
 
@@ -85,15 +93,7 @@ def visible(text: str) -> str:
 
     Such characters can reorder or hide what stands beside them on the page.
     """
-    if text.isprintable() and text.isascii():
-        return text
-    return "".join("\N{REPLACEMENT CHARACTER}" if _unsafe(char) else char for char in text)
-
-
-def _unsafe(char: str) -> bool:
-    if char == "\n":
-        return False
-    return char in _BIDI or unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+    return text if text.isprintable() else _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _reasons(score: Score) -> str:

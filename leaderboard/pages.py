@@ -1,8 +1,12 @@
-"""What the page of one SAE shows: every number of its records, ready for the template."""
+"""What the page of one SAE shows: every number of its records, ready for the template.
+
+A page is a head, which names the submission and its ranks, and for each board a body, which rests
+on the entry's own records alone: other entries come and go without changing it.
+"""
 
 import hashlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +14,21 @@ from markupsafe import Markup
 
 from leaderboard.boards import Board, Entry
 from leaderboard.cards import CardView, card_view
-from leaderboard.definitions import COLUMN, COLUMNS, Column
-from leaderboard.examples import Example, latents, pick_examples
+from leaderboard.concept_table import concept_rows
+from leaderboard.definitions import COLUMNS, Column
+from leaderboard.examples import Example, pick_examples
+from leaderboard.history import ClaimRow, HistoryView, claim_rows, history_view
+from leaderboard.identity import Identity, identity
 from leaderboard.judged import JudgedView, judged_views
-from leaderboard.numbers import MINUS, Number, fixed, number, pad, plain
+from leaderboard.numbers import MINUS, Number, fixed, number, pad
 from leaderboard.pictures import Pictures
 from leaderboard.plots import quartile_bars
-from leaderboard.plots.bars import f1_bar
 from leaderboard.records import Record, Score
+
+__all__ = ["SPLIT", "Identity", "Measurement", "ScoreRow", "identity", "measure", "setting"]
+
+SPLIT = True
+"""The page of an entry is a head with ready bodies."""
 
 HEADLINES = ("delta_match_score", "match_score", "tapa_score", "delta_stay")
 
@@ -39,31 +50,18 @@ class ScoreRow:
 
 
 @dataclass(frozen=True)
-class ConceptRow:
-    """One concept: how well its coalition matches and how it follows edits."""
-
-    concept: str
-    prevalence: Number
-    f1: Number
-    f1_in_sample: Number
-    bar: Markup
-    coalition: str
-    delta_add: Number
-    n_add: int
-    delta_rem: Number
-    n_rem: int
-
-
-@dataclass(frozen=True)
 class Measurement:
-    """A record on its board, as one section of its SAE's page."""
+    """A record on its board, as the body of one section of its SAE's page."""
 
     board: Board
     entry: Entry
     record_path: str
     scores: tuple[ScoreRow, ...]
     bounds: Mapping[str, Number]
-    concepts: tuple[ConceptRow, ...]
+    claims: tuple[ClaimRow, ...]
+    history: HistoryView | None
+    concepts: Markup
+    n_concepts: int
     best: tuple[Example, ...]
     worst: tuple[Example, ...]
     pictures_note: str | None
@@ -71,7 +69,6 @@ class Measurement:
     card: CardView | None
     judged: tuple[JudgedView, ...]
     record_sha256: str
-    citation: str
     commands: tuple[str, ...]
     settings: tuple[tuple[str, str], ...]
 
@@ -90,7 +87,10 @@ class Measurement:
 
 
 def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
-    """All that the page of ``entry`` shows for its place on ``board``."""
+    """All that the page of ``entry`` shows for its place on ``board``.
+
+    Of ``board`` it reads what every entry shares: data, encoder, columns.
+    """
     record, document = entry.record, entry.record.document
     note = pictures.why_not(document.get("pairs_dataset") or document["dataset"])
     best, worst = pick_examples(document, pictures if note is None else None)
@@ -108,7 +108,10 @@ def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
             for name in ("prevalence", "linear_probe")
             if (bound := record.bound(name)) is not None
         },
-        concepts=_concepts(document["per_concept"]),
+        claims=claim_rows(getattr(entry, "claimed", {}), record),
+        history=history_view(entry, [c for c in _columns(board, record) if c.key in HEADLINES]),
+        concepts=concept_rows(document["per_concept"]),
+        n_concepts=len(document["per_concept"]),
         best=best,
         worst=worst,
         pictures_note=note if best else None,
@@ -116,9 +119,8 @@ def measure(board: Board, entry: Entry, pictures: Pictures) -> Measurement:
         card=card_view(record, judged),
         judged=judged,
         record_sha256=digest,
-        citation=_citation(board, record, digest),
-        commands=_commands(record),
-        settings=tuple(sorted((k, _setting(v)) for k, v in document["protocol"].items())),
+        commands=_commands(entry),
+        settings=tuple(sorted((k, setting(v)) for k, v in document["protocol"].items())),
     )
 
 
@@ -142,44 +144,12 @@ def _score_row(record: Record, column: Column) -> ScoreRow:
     )
 
 
-def _concepts(rows: Sequence[Mapping[str, Any]]) -> tuple[ConceptRow, ...]:
-    made = [_concept(row) for row in rows]
-    return tuple(
-        sorted(
-            made,
-            key=lambda row: (
-                row.f1.value is None,
-                -(row.f1.value or 0.0),
-                row.concept,
-            ),
-        )
-    )
-
-
-def _concept(row: Mapping[str, Any]) -> ConceptRow:
-    prevalence = row.get("prevalence")
-    floor = None if prevalence is None else 2 * prevalence / (1 + prevalence)
-    return ConceptRow(
-        concept=row["concept"],
-        prevalence=plain(prevalence),
-        f1=plain(row["f1"]),
-        f1_in_sample=plain(row["f1_in_sample"]),
-        bar=f1_bar(row["f1"], floor),
-        coalition=latents(row["coalition"]),
-        delta_add=plain(row["delta_add"]),
-        n_add=row["n_add"],
-        delta_rem=plain(row["delta_rem"]),
-        n_rem=row["n_rem"],
-    )
-
-
-def _setting(value: Any) -> str:
+def setting(value: Any) -> str:
+    """A value of a protocol as text."""
     if isinstance(value, list):
-        return ", ".join(_setting(item) for item in value) or "none"
+        return ", ".join(setting(item) for item in value) or "none"
     if isinstance(value, dict):
-        return "; ".join(
-            f"{key.replace('_', ' ')}: {_setting(value[key])}" for key in sorted(value)
-        )
+        return "; ".join(f"{key.replace('_', ' ')}: {setting(value[key])}" for key in sorted(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
@@ -187,30 +157,17 @@ def _setting(value: Any) -> str:
     return "n/a" if value is None else str(value)
 
 
-def _citation(board: Board, record: Record, digest: str) -> str:
-    document = record.document
-    dataset, year = document["dataset"], document["timing"]["measured_at"][:4]
-    values = []
-    for key in ("delta_match_score", "match_score", "tapa_score"):
-        shown = number(record.score(key))
-        if shown.value is not None:
-            interval = f" {shown.interval}" if shown.interval else ""
-            values.append(f"{COLUMN[key].head} {shown.text}{interval}")
-    return (
-        f"Assay {document['environment']['suite_version']} ({year}). {record.name} ({record.id}) "
-        f"on {board.title}, {dataset['name']} revision {dataset['revision']}, fingerprint "
-        f"{dataset['fingerprint'][:16]}, protocol {document['protocol']['version']}: "
-        f"{'; '.join(values) or 'no headline score'} (95 % intervals). Record {digest[:16]}."
-    )
-
-
-def _commands(record: Record) -> tuple[str, ...]:
+def _commands(entry: Entry) -> tuple[str, ...]:
+    """What measures the entry again: of a submission by its id, of a bare record by its weights."""
+    record = entry.record
     document = record.document
     if document["encoder"]["weights_sha256"] is None:
         return ()  # features or codes came from a file that only its maker has
-    dataset = ["--dataset", document["dataset"]["name"]]
+    data = ["--dataset", document["dataset"]["name"]]
     if pairs := document.get("pairs_dataset"):
-        dataset += ["--pairs", pairs["name"]]
-    data = [*dataset, "--encoder", document["encoder"]["name"]]
+        data += ["--pairs", pairs["name"]]
+    if getattr(entry, "submission", None) is not None:
+        return (shlex.join(["assay", "submit", "score", record.id, *data]),)
+    data += ["--encoder", document["encoder"]["name"]]
     score = ["assay", "score", f"saes/{record.id}", *data, "--out", f"results/{record.id}.json"]
     return (shlex.join(score),)

@@ -30,13 +30,22 @@ class Picture:
     width: int
     height: int
 
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return self.path.rpartition("/")[2]
+
 
 class Pictures:
-    """Images of a dataset, each written once under a name made of its content."""
+    """Images of a dataset, each written once under a name made of its content.
+
+    ``used`` holds the names that were asked for since it was last emptied.
+    """
 
     def __init__(self, dataset: "Dataset | None", folder: Path) -> None:
+        self.used: set[str] = set()
+        self.folder = folder
         self._dataset = dataset
-        self._folder = folder
         self._rows: dict[str, int] = {}
         self._pair_rows: dict[str, int] = {}
         self._made: dict[str, tuple[Picture, Picture]] = {}
@@ -74,6 +83,7 @@ class Pictures:
             row, pairs = self._pair_rows[pair_id], self._pairs
             assert pairs is not None
             self._made[pair_id] = self._write(pairs.base[row]), self._write(pairs.edited[row])
+        self.used.update(picture.name for picture in self._made[pair_id])
         return self._made[pair_id]
 
     def thumbnails(self, names: Iterable[str]) -> Mapping[str, Picture]:
@@ -84,6 +94,7 @@ class Pictures:
             assert self._dataset is not None
             image = self._dataset.images[self._rows[name]]
             self._thumbnails[name] = self._write(image, _THUMBNAIL, _COLOURS)
+        self.used.update(self._thumbnails[name].name for name in wanted)
         return {name: self._thumbnails[name] for name in sorted(wanted)}
 
     def _write(self, image: Any, largest: int = _LARGEST, colours: int | None = None) -> Picture:
@@ -96,6 +107,17 @@ class Pictures:
         shown.save(buffer, format="PNG", optimize=True)
         data = buffer.getvalue()
         name = f"{hashlib.sha256(data).hexdigest()[:20]}.png"
-        self._folder.mkdir(exist_ok=True)
-        (self._folder / name).write_bytes(data)
-        return Picture(f"{self._folder.name}/{name}", *size)
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / name).write_bytes(data)
+        return Picture(f"{self.folder.name}/{name}", *size)
+
+
+class NoPictures(Pictures):
+    """None of them, for a reason that was found elsewhere."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(None, Path())
+        self._reason = reason
+
+    def why_not(self, source: Mapping[str, Any]) -> str | None:
+        return self._reason

@@ -1,15 +1,16 @@
 """Reading result records and the gate file, checked before anything is shown."""
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import schemas
 from benchmark.errors import UserError
-from benchmark.files import json_text
+from leaderboard.concepts import Concepts
 
 if TYPE_CHECKING:
     from leaderboard.judgements import Judgement
@@ -50,24 +51,62 @@ class Score:
         return self.ci95[1] if self.ci95 else self.value
 
 
+BULKY = ("per_concept", "pair_examples")
+"""Parts that no board needs: thousands of whole records do not fit in memory."""
+
+
+@dataclass(frozen=True)
+class Slim:
+    """What stands for a record's bulky parts.
+
+    Attributes:
+        sha256: of the whole record's file on the site.
+        packed: its per-concept numbers, read when they are wanted.
+    """
+
+    sha256: str
+    packed: Callable[[], bytes]
+
+
 @dataclass(frozen=True)
 class Record:
     """A valid result record.
 
     Attributes:
-        document: its JSON.
+        document: its JSON; without ``per_concept`` and ``pair_examples`` where it is ``slim``.
         file: where it came from.
         judged: the judgement documents that belong to it, by judge.
+        slim: what stands for the parts that are left out; None where nothing is.
     """
 
     document: Mapping[str, Any]
     file: Path
     judged: Mapping[str, "Judgement"] = field(default_factory=dict)
+    slim: "Slim | None" = None
 
     @cached_property
     def text(self) -> str:
-        """The record as the suite writes it, whatever the layout of its file."""
-        return canonical(self.document)
+        """The whole record in the fewest bytes, whatever the layout of its file."""
+        if self.slim is not None:
+            raise ValueError(f"{self.file}: the record is not whole")
+        return compact(self.document)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Of the record's file on the site."""
+        return self.slim.sha256 if self.slim else hashlib.sha256(self.text.encode()).hexdigest()
+
+    @cached_property
+    def concepts(self) -> Concepts:
+        """Its per-concept numbers."""
+        if self.slim is not None:
+            return Concepts.read(self.slim.packed())
+        return Concepts.of(self.document["per_concept"])
+
+    @property
+    def packed_concepts(self) -> bytes:
+        """The same as ``Concepts.packed`` makes it."""
+        return self.slim.packed() if self.slim is not None else self.concepts.packed()
 
     @property
     def id(self) -> str:
@@ -101,9 +140,16 @@ class Record:
         ``dame/JUDGE`` is the DAME of one judge, from the judgement document where the record does
         not carry it.
         """
-        found = _score(self.document["scores"], key)
-        judgement = self.judged.get(key.removeprefix(DAME)) if key.startswith(DAME) else None
-        return judgement.dame if found is None and judgement is not None else found
+        if key not in self._read:
+            found = _score(self.document["scores"], key)
+            judgement = self.judged.get(key.removeprefix(DAME)) if key.startswith(DAME) else None
+            self._read[key] = judgement.dame if found is None and judgement else found
+        return self._read[key]
+
+    @cached_property
+    def _read(self) -> dict[str, Score | None]:
+        """Scores that were asked for already."""
+        return {}
 
     def baseline(self, name: str, key: str) -> Score | None:
         """The same score of the baseline ``name`` ("untrained" or "random_codes")."""
@@ -163,15 +209,20 @@ def load_records(folder: Path) -> tuple[Record, ...]:
 
     Raises ``UserError`` naming the file and every fault in it; also where the folder holds none.
     """
+    records = [Record(read(path, "result-sae"), path) for path in record_files(folder)]
+    # Not by file name: a record moved to another file must not change a page.
+    return tuple(sorted(records, key=lambda record: (record.id, record.sha256)))
+
+
+def record_files(folder: Path) -> list[Path]:
+    """Every record file in ``folder`` and below; a ``UserError`` where there is none."""
     files = sorted(path for path in folder.rglob("*.json") if not path.name.startswith("."))
     if not files:
         raise UserError(
             f"no result records (*.json) in {folder}; make some with `assay demo` "
             f"or `assay score SAE --dataset NAME --out {folder}/ID.json`"
         )
-    records = [Record(document=read(path, "result-sae"), file=path) for path in files]
-    # Not by file name: a record moved to another file must not change a page.
-    return tuple(sorted(records, key=lambda record: (record.id, record.text)))
+    return files
 
 
 def load_gate(path: Path) -> Gate:
@@ -215,9 +266,12 @@ def load_sanity(path: Path) -> Sanity:
     return Sanity(document, rows)
 
 
-def canonical(document: Mapping[str, Any]) -> str:
-    """A document as the suite writes it: sorted keys, one value a line, final line feed."""
-    return json_text(document) + "\n"
+def compact(document: Mapping[str, Any]) -> str:
+    """A document in the fewest bytes: sorted keys, no space, final line feed."""
+    text = json.dumps(
+        document, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
+    return text + "\n"
 
 
 def _score(scores: Mapping[str, Any], key: str) -> Score | None:
@@ -227,24 +281,38 @@ def _score(scores: Mapping[str, Any], key: str) -> Score | None:
 
 
 def read(path: Path, schema: str) -> Mapping[str, Any]:
-    def refuse(problem: str) -> NoReturn:
-        raise UserError(f"{path}: {problem}; write the file again or remove it")
+    """The document in a file, checked against a schema; ``UserError`` naming every fault."""
+    return parse(path, read_bytes(path), schema)
 
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file that is not too large; ``UserError`` where it cannot be read."""
     try:
         if path.stat().st_size > MAX_BYTES:
-            refuse(f"larger than {MAX_BYTES >> 20} MiB")
-        document = json.loads(path.read_bytes().decode())
+            raise _refused(path, f"larger than {MAX_BYTES >> 20} MiB")
+        return path.read_bytes()
     except OSError as error:
-        refuse(f"cannot be read ({error.strerror})")
+        raise _refused(path, f"cannot be read ({error.strerror})") from error
+
+
+def parse(path: Path, data: bytes, schema: str) -> Mapping[str, Any]:
+    """The document in the content of the file ``path``, checked against a schema."""
+    try:
+        document = json.loads(data.decode())
     except UnicodeDecodeError as error:
-        refuse(f"not UTF-8 at byte {error.start}")
+        raise _refused(path, f"not UTF-8 at byte {error.start}") from error
     except json.JSONDecodeError as error:
-        refuse(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}")
+        place = f"line {error.lineno}, column {error.colno}"
+        raise _refused(path, f"not JSON: {error.msg} at {place}") from error
     except (RecursionError, ValueError) as error:
-        refuse(f"not JSON that can be read: {type(error).__name__}")
+        raise _refused(path, f"not JSON that can be read: {type(error).__name__}") from error
     try:
         schemas.validate(schema, document)
     except schemas.SchemaError as error:
         raise UserError(f"{path}: {error}") from error
     result: Mapping[str, Any] = document
     return result
+
+
+def _refused(path: Path, problem: str) -> UserError:
+    return UserError(f"{path}: {problem}; write the file again or remove it")

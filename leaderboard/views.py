@@ -1,22 +1,42 @@
-"""What a board's section of the front page shows beside its table."""
+"""What a board shows: on the front page its leaders, on its own page everything."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from markupsafe import Markup
 
 from leaderboard.across import AcrossView, across_view
 from leaderboard.boards import HEADLINE, Board, Entry
+from leaderboard.columns import ColumnView, column_view
+from leaderboard.compare import concept_names
 from leaderboard.deficit import DeficitView, deficit_views
-from leaderboard.definitions import COLUMNS
-from leaderboard.numbers import Number, pad
-from leaderboard.plots import gate_panels, scatter, sweep_panels
+from leaderboard.findings import CHANCE, Finding, findings
+from leaderboard.plots import (
+    HeatRow,
+    gate_panels,
+    heat_map,
+    quartile_stack,
+    scatter,
+    sweep_panels,
+)
 from leaderboard.plots.bars import interval_glyph
 from leaderboard.plots.svg import architecture_label
-from leaderboard.records import Gate, Record, Score
+from leaderboard.records import DAME, Gate, Score
+from leaderboard.rows import QUIET, joined, licence, sae_row
 
-LED = (HEADLINE, "tapa_score")
+TOP = 20
+"""Entries of a board on the front page."""
+
+MAPPED, STACKED = 30, 12
+"""Leading entries in the heat map, and in the bars of quartiles."""
+
+CARDS, JUDGES = 4, 2
+"""Findings, and columns of judges, on the front page."""
+
 WIDE, NARROW = (860, 500), (350, 400)
+_ON_INDEX = (HEADLINE, "match_score", "tapa_score", "delta_stay", "explained_variance", "l0")
 
 
 @dataclass(frozen=True)
@@ -28,31 +48,22 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Who leads one column, and how many cannot be told from it."""
-
-    label: str
-    entry: Entry
-    number: Number
-    rivals: int
-    alone: bool
-
-
-@dataclass(frozen=True)
 class BoardView:
-    """A board with its figures."""
+    """A board with its rows and figures; what only its own page shows is made when asked for."""
 
     board: Board
-    glyphs: Mapping[str, Markup]
-    pads: Mapping[str, int]
+    columns: tuple[ColumnView, ...]
     findings: tuple[Finding, ...]
-    wide: Markup | None
-    narrow: Markup | None
-    sweeps: tuple[Sweep, ...]
-    across: AcrossView | None
-    deficits: tuple[DeficitView, ...]
-    architectures: tuple[str, ...]
-    sizes: tuple[int, ...]
+    glyphs: Mapping[str, Markup]
+
+    @property
+    def path(self) -> str:
+        """Its own page, from the site's root."""
+        return f"boards/{self.board.slug}.html"
+
+    @property
+    def n(self) -> int:
+        return len(self.board.entries)
 
     @property
     def n_known(self) -> int:
@@ -62,16 +73,128 @@ class BoardView:
     @property
     def n_above(self) -> int:
         """Entries whose ΔMATCHScore interval lies wholly above 0."""
-        scores = [_known(entry.record, HEADLINE) for entry in self.board.ranked]
+        scores = [_known(entry, HEADLINE) for entry in self.board.ranked]
         return sum(s is not None and s.low is not None and s.low > 0 for s in scores)
 
-    def glyph(self, sae: str) -> Markup:
-        """The interval of an SAE's ΔMATCHScore on the axis all rows share."""
-        return self.glyphs.get(sae, Markup(""))
+    @property
+    def cards(self) -> tuple[Finding, ...]:
+        """The findings that the front page has room for."""
+        return self.findings[:CARDS]
 
-    def pad(self, key: str, number: Number) -> str:
-        """Class that brings a number's decimal point under the others' of its column."""
-        return pad(number, self.pads[key])
+    @property
+    def index_columns(self) -> tuple[ColumnView, ...]:
+        """Columns on the front page: few enough to be read without scrolling."""
+        judged = [c for c in self.columns if c.key.startswith(DAME) and c.key != DAME + CHANCE]
+        kept = {*_ON_INDEX, *(column.key for column in judged[:JUDGES])}
+        return tuple(column for column in self.columns if column.key in kept)
+
+    @cached_property
+    def top(self) -> Markup:
+        """Rows of the leading entries, with links from the site's root."""
+        return joined(
+            sae_row(entry, self.index_columns, self.glyphs, "", data=False)
+            for entry in self.board.entries[:TOP]
+        )
+
+    @cached_property
+    def rows(self) -> Markup:
+        """All rows, for the board's own page."""
+        hover = self.n <= QUIET
+        return joined(
+            sae_row(entry, self.columns, self.glyphs, "../", hover=hover)
+            for entry in self.board.entries
+        )
+
+    @property
+    def older(self) -> tuple[Entry, ...]:
+        """Entries measured on an older version of the data."""
+        return tuple(getattr(self.board, "older", ()))
+
+    @cached_property
+    def older_rows(self) -> Markup:
+        return joined(sae_row(entry, self.columns, {}, "../", data=False) for entry in self.older)
+
+    @cached_property
+    def wide(self) -> Markup | None:
+        return scatter(f"scatter-{self.board.slug}", self.board.records, WIDE)
+
+    @cached_property
+    def narrow(self) -> Markup | None:
+        return scatter(f"scatter-narrow-{self.board.slug}", self.board.records, NARROW)
+
+    @cached_property
+    def sweeps(self) -> tuple[Sweep, ...]:
+        names = {"match_score": "MATCHScore, held-out", "tapa_score": "TAPAScore"}
+        records, slug = self.board.records, self.board.slug
+        found = [
+            Sweep(name, tuple(sweep_panels(f"{key}-{slug}", records, key, name)))
+            for key, name in names.items()
+        ]
+        return tuple(sweep for sweep in found if sweep.panels)
+
+    @cached_property
+    def concepts(self) -> tuple[str, ...]:
+        """The vocabulary of the board's data, in the first entry's order."""
+        for entry in self.board.entries:
+            return entry.record.concepts.names
+        return ()
+
+    @cached_property
+    def concept_names(self) -> Markup:
+        """The vocabulary as the comparison's scripts have it."""
+        return concept_names(self.concepts)
+
+    @cached_property
+    def heat(self) -> Markup | None:
+        rows = []
+        for entry in self.board.entries[:MAPPED]:
+            found = entry.record.concepts
+            values = dict(zip(found.names, found.f1, strict=True))
+            rows.append(HeatRow(entry.record.name, tuple(values.get(c) for c in self.concepts)))
+        title = "Held-out F1 of every concept, leading SAEs from the top"
+        return heat_map(f"heat-{self.board.slug}", title, rows, self.concepts)
+
+    @property
+    def n_mapped(self) -> int:
+        return min(self.n, MAPPED)
+
+    @cached_property
+    def quartiles(self) -> tuple[Markup, Markup] | None:
+        """Bars of dominance quartiles of the leading SAEs, wide and narrow."""
+        rows = [(e.record.name, four) for e in self.board.entries if (four := _mass(e))]
+        rows = rows[:STACKED]
+        wide = quartile_stack(f"quartiles-{self.board.slug}", rows, WIDE[0])
+        narrow = quartile_stack(f"quartiles-narrow-{self.board.slug}", rows, NARROW[0])
+        return None if wide is None or narrow is None else (wide, narrow)
+
+    @cached_property
+    def across(self) -> AcrossView | None:
+        return across_view(self.board)
+
+    @cached_property
+    def deficits(self) -> tuple[DeficitView, ...]:
+        return deficit_views(self.board)
+
+    @cached_property
+    def architectures(self) -> tuple[str, ...]:
+        return tuple(sorted({r.architecture for r in self.board.records}, key=architecture_label))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(sorted({record.d_sae for record in self.board.records}))
+
+    @cached_property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(sorted({judge for r in self.board.records for judge in r.judges}))
+
+    @cached_property
+    def licences(self) -> tuple[str, ...]:
+        return tuple(sorted({name for e in self.board.entries if (name := licence(e))}))
+
+    @property
+    def n_exposed(self) -> int:
+        """Entries whose training saw score data."""
+        return sum(bool(getattr(entry, "exposure", ())) for entry in self.board.entries)
 
 
 @dataclass(frozen=True)
@@ -84,29 +207,12 @@ class GateView:
 
 
 def view_board(board: Board) -> BoardView:
-    """The board with its figures, drawn in two widths where they cannot just shrink."""
-    records = board.records
-    names = {"match_score": "MATCHScore, held-out", "tapa_score": "TAPAScore"}
-    sweeps = [
-        Sweep(name, tuple(sweep_panels(f"{key}-{board.slug}", records, key, name)))
-        for key, name in names.items()
-    ]
-    return BoardView(
-        board=board,
-        glyphs=_glyphs(board),
-        pads={
-            c.key: max((e.cells[c.key].decimals for e in board.entries), default=0)
-            for c in board.columns
-        },
-        findings=_findings(board),
-        wide=scatter(f"scatter-{board.slug}", records, WIDE),
-        narrow=scatter(f"scatter-narrow-{board.slug}", records, NARROW),
-        sweeps=tuple(sweep for sweep in sweeps if sweep.panels),
-        across=across_view(board),
-        deficits=deficit_views(board),
-        architectures=tuple(sorted({r.architecture for r in records}, key=architecture_label)),
-        sizes=tuple(sorted({record.d_sae for record in records})),
+    """The board ready to be shown; figures are drawn in two widths where they cannot shrink."""
+    columns = tuple(
+        column_view(column, (entry.cells[column.key] for entry in board.entries))
+        for column in board.columns
     )
+    return BoardView(board, columns, findings(board.entries, columns), _glyphs(board.entries))
 
 
 def gate_view(gate: Gate | None) -> GateView | None:
@@ -116,8 +222,8 @@ def gate_view(gate: Gate | None) -> GateView | None:
     return GateView(gate.d_sae, gate.passed, tuple(gate_panels("gate", gate)))
 
 
-def _glyphs(board: Board) -> Mapping[str, Markup]:
-    scores = {record.id: score for record in board.records if (score := _known(record, HEADLINE))}
+def _glyphs(entries: Sequence[Entry]) -> Mapping[str, Markup]:
+    scores = {e.record.id: score for e in entries if (score := _known(e, HEADLINE))}
     ends = [0.0]
     for score in scores.values():
         ends += [end for end in (score.low, score.high, score.value) if end is not None]
@@ -131,39 +237,12 @@ def _glyphs(board: Board) -> Mapping[str, Markup]:
     }
 
 
-def _findings(board: Board) -> tuple[Finding, ...]:
-    found = []
-    for column in COLUMNS:
-        if column.key not in LED:
-            continue
-        scores = {e.record.id: s for e in board.entries if (s := _known(e.record, column.key))}
-        if not scores:
-            continue
-        leader = max(scores, key=lambda sae, of=scores: of[sae].value or 0.0)  # type: ignore[misc]
-        entry = next(e for e in board.entries if e.record.id == leader)
-        rivals = sum(
-            _overlap(scores[leader], score) for sae, score in scores.items() if sae != leader
-        )
-        found.append(
-            Finding(
-                label=f"Highest {column.head}",
-                entry=entry,
-                number=entry.cells[column.key],
-                rivals=rivals,
-                alone=len(scores) == 1,
-            )
-        )
-    return tuple(found)
-
-
-def _known(record: Record, key: str) -> Score | None:
-    score = record.score(key)
+def _known(entry: Entry, key: str) -> Score | None:
+    score = entry.record.score(key)
     return score if score is not None and score.value is not None else None
 
 
-def _overlap(one: Score, other: Score) -> bool:
-    ends = (one.low, one.high, other.low, other.high)
-    if any(end is None for end in ends):
-        return False
-    low, high, other_low, other_high = (end for end in ends if end is not None)
-    return low <= other_high and other_low <= high
+def _mass(entry: Entry) -> list[float] | None:
+    mass: Any = entry.record.document.get("dominance", {}).get("quartile_mass")
+    values = None if mass is None else [score["value"] for score in mass]
+    return None if values is None or any(value is None for value in values) else values

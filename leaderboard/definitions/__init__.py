@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from leaderboard.definitions.card import CARD
 from leaderboard.definitions.context import BASELINES, PARTS, READING
+from leaderboard.definitions.generative import GENERATIVE, GENERATIVE_PARTS
 from leaderboard.definitions.judge import JUDGE
 from leaderboard.definitions.kinds import SOURCES, Definition, Source
 from leaderboard.definitions.sanity import SANITY
@@ -13,6 +14,7 @@ __all__ = [
     "BY_ANCHOR",
     "COLUMN",
     "COLUMNS",
+    "GENERATOR_COLUMNS",
     "GROUPS",
     "SOURCES",
     "Column",
@@ -34,7 +36,8 @@ class Column:
     @property
     def hover(self) -> str:
         d = self.definition
-        return f"{d.label}: {d.short} {d.direction}. Range {d.range}."
+        unit = f" Unit: {d.unit}." if d.unit else ""
+        return f"{d.label}: {d.short} {d.direction}. Range {d.range}.{unit}"
 
 
 GROUPS = (
@@ -44,6 +47,7 @@ GROUPS = (
     ("Judged latents", JUDGE),
     ("Baselines and bounds", BASELINES),
     ("Sanity check", SANITY),
+    ("Image generators", (*GENERATIVE, *GENERATIVE_PARTS)),
     ("How to read them", READING),
 )
 BY_ANCHOR = {d.anchor: d for _, definitions in GROUPS for d in definitions}
@@ -66,6 +70,16 @@ COLUMNS = tuple(
     for (key, head), definition in zip(_HEADS.items(), SCORES, strict=True)
 )
 COLUMN = {column.key: column for column in COLUMNS}
+
+_GENERATOR_KEYS = (
+    "sad", "pad", "r_sad", "r_sad_over_null", "fid", "kid", "precision", "recall", "density",
+    "coverage",
+)  # fmt: skip
+GENERATOR_COLUMNS = tuple(
+    Column(key, "R-SaD / null" if key == "r_sad_over_null" else definition.label, definition)
+    for key, definition in zip(_GENERATOR_KEYS, GENERATIVE, strict=True)
+)
+"""The columns of a board of image generators; the first is the one that ranks."""
 
 
 def judge_column(judge: str) -> Column:

@@ -7,6 +7,7 @@ AIU = "AIU"
 FMS = "FMS"
 MS = "MS"
 CKNNA = "CKNNA"
+RA = "RA"
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,12 @@ SOURCES = {
         "NeurIPS 2026, arXiv 2610.30474",
         "https://arxiv.org/abs/2610.30474",
     ),
+    RA: Source(
+        RA,
+        "RA-CLIPScore: Making Generative Model Evaluation More Interpretable",
+        "NeurIPS 2026, arXiv 2608.12088",
+        "https://arxiv.org/abs/2608.12088",
+    ),
     FMS: Source(
         FMS,
         "Measuring and Guiding Monosemanticity",
@@ -56,7 +63,10 @@ SOURCES = {
 
 @dataclass(frozen=True)
 class Definition:
-    """One number: ``short`` is its hover text, ``body`` its paragraphs, ``formula`` its lines."""
+    """One number: ``short`` is its hover text, ``body`` its paragraphs, ``formula`` its lines.
+
+    ``unit`` is empty for a plain fraction or ratio.
+    """
 
     anchor: str
     label: str
@@ -66,6 +76,7 @@ class Definition:
     source: str | None
     body: tuple[str, ...]
     formula: tuple[str, ...] = ()
+    unit: str = ""
 
 
 UP, DOWN, NEITHER = "Higher is better", "Lower is better", "Neither end is better"

@@ -120,6 +120,7 @@ SCORES = (
         "0 to dictionary size",
         None,
         ("A latent is active where its code, as float32, is above 0. Fewer is sparser.",),
+        unit="latents",
     ),
     Definition(
         "dead-fraction",

@@ -1,4 +1,4 @@
-"""Small bars: dominance quartiles, and a concept's F1 beside its floor."""
+"""Small bars: dominance quartiles, intervals, and means beneath each other."""
 
 from collections.abc import Sequence
 
@@ -38,18 +38,6 @@ def _bar(score: Score, y: float, cls: str) -> list[Markup]:
         left, right = (_LEFT + _BAR * min(1.0, end) for end in score.ci95)
         body.append(line(left, y + 12, right, y + 12, "floor"))
     return body
-
-
-def f1_bar(f1: float | None, floor: float | None) -> Markup:
-    """A bar of F1 with a tick at the F1 of answering yes always; beside the number itself."""
-    body = [tag("rect", x=0, y=4, width=80, height=8, cls="bar-ground")]
-    if f1 is not None:
-        body.append(tag("rect", x=0, y=4, width=80 * f1, height=8, cls="bar"))
-    if floor is not None:
-        body.append(line(80 * floor, 1, 80 * floor, 15, "floor"))
-    return tag(
-        "svg", *body, viewBox="0 0 80 16", width=80, height=16, aria_hidden="true", cls="spark"
-    )
 
 
 def interval_glyph(

@@ -1,11 +1,14 @@
-"""TAPAScore against MATCHScore, with intervals and the baselines behind them."""
+"""TAPAScore against MATCHScore, with intervals, the Pareto front and the baselines behind."""
 
+import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
 from leaderboard.numbers import fixed, number
+from leaderboard.plots.crowd import dots, legend
+from leaderboard.plots.front import pareto_front, stairs
 from leaderboard.plots.labels import Box, Placer
 from leaderboard.plots.svg import (
     Axis,
@@ -24,32 +27,55 @@ from leaderboard.records import Record, Score
 
 X, Y = "match_score", "tapa_score"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 30, 46
+_TOGETHER = 70
+
+MANY = 60
+"""Records up to which every one is drawn in full."""
+
+LABELLED = 24
+"""Records of the front that are drawn in full where there are many."""
+
 Point = tuple[float, float]
 
 
 def scatter(key: str, records: Sequence[Record], size: tuple[int, int]) -> Markup | None:
-    """The figure at ``size`` px, or None where no record has both scores."""
+    """The figure at ``size`` px, or None where no record has both scores.
+
+    Up to ``MANY`` records each have their intervals and a label where there is room; of more, only
+    the front has, and the others are dots.
+    """
     shown = [record for record in records if _point(record.score(X), record.score(Y))]
     if not shown:
         return None
     x, y = _axes(shown, size)
+    many = len(shown) > MANY
     off = _off(shown, x, y, size[0] - _LEFT)
     frame = Box(_LEFT, _TOP, x.end, y.start)
     placer = Placer(frame)
+    front = [shown[index] for index in pareto_front([_own(record) for record in shown])]
+    full = front[:LABELLED] if many else shown
+    ids = {record.id for record in full}
     body = [
         *_grid(x, y, frame),
         *_floor(shown, x, frame, placer),
-        *_trails(shown, x, y),
-        *_baseline(shown, "untrained", x, y, placer),
-        *_baseline(shown, "random_codes", x, y, placer),
-        *_entries(shown, x, y, placer),
-        *_labels(shown, x, y, placer),
+        *dots((r.architecture, *_at(r, x, y)) for r in shown if r.id not in ids),
+        *_front(front, x, y),
+        *_baseline(shown, "untrained", x, y, placer, many),
+        *_baseline(shown, "random_codes", x, y, placer, many),
+        *_entries(full, x, y, placer),
+        *_labels(full, x, y, placer, {record.id for record in front}),
     ]
+    top = frame.bottom + 58
     for row, text in enumerate(off):
-        body.append(label(_LEFT, frame.bottom + 58 + 17 * row, text, "note"))
+        body.append(label(_LEFT, top + 17 * row, text, "note"))
+    lower = 17.0 * len(off)
+    if many:
+        names = [record.architecture for record in shown]
+        meaning, height = legend(names, _LEFT, top + lower, size[0])
+        body, lower = [*body, *meaning], lower + height
     title = "TAPAScore against held-out MATCHScore"
-    full = (size[0], size[1] + 17 * len(off))
-    return figure(key, full, title, _describe(shown), body)
+    whole = (size[0], size[1] + lower)
+    return figure(key, whole, title, _describe(shown, front), body)
 
 
 def groups(records: Sequence[Record]) -> dict[tuple[str, int], list[Record]]:
@@ -81,6 +107,11 @@ def _own(record: Record) -> Point:
     point = _point(*_both(record))
     assert point is not None
     return point
+
+
+def _at(record: Record, x: Axis, y: Axis) -> Point:
+    px, py = _own(record)
+    return x(px), y(py)
 
 
 def _axes(records: Sequence[Record], size: tuple[int, int]) -> tuple[Axis, Axis]:
@@ -150,21 +181,20 @@ def _points(records: Sequence[Record], name: str) -> list[Point]:
     return sorted({point for point in found if point is not None})
 
 
-def _trails(records: Sequence[Record], x: Axis, y: Axis) -> list[Markup]:
-    paths: dict[str, list[Point]] = defaultdict(list)
-    for (architecture, _), seeds in groups(records).items():
-        at = _mean([_own(record) for record in seeds])
-        paths[architecture].append((x(at[0]), y(at[1])))
-    return [polyline(path, "trail") for path in paths.values() if len(path) > 1]
+def _front(front: Sequence[Record], x: Axis, y: Axis) -> list[Markup]:
+    corners = stairs([_own(record) for record in front], (x.ticks[0], y.ticks[0]))
+    return [polyline([(x(px), y(py)) for px, py in corners], "front")]
 
 
 def _baseline(
-    records: Sequence[Record], name: str, x: Axis, y: Axis, placer: Placer
+    records: Sequence[Record], name: str, x: Axis, y: Axis, placer: Placer, many: bool
 ) -> list[Markup]:
     points = [p for p in _points(records, name) if x.holds(p[0]) and y.holds(p[1])]
     if not points:
         return []
     body = []
+    if many:
+        points = [_mean(points)]
     for px, py in points:
         at = x(px), y(py)
         placer.block(*at, 4)
@@ -173,10 +203,12 @@ def _baseline(
         else:
             body.append(_times(*at))
     text = "untrained twins" if name == "untrained" else "random codes"
+    if many:
+        text = f"mean of the {text}"
     # At the group's rightmost point: the trained ones lie above and to the right of the twins.
     for px, py in reversed(points):
         if box := placer.place(x(px), y(py), text_width(text), 14):
-            return [*body, label(box.left, box.bottom - 3, text, "note")]
+            return [*body, label(box.left, box.bottom - 3, text, "halo note")]
     return body
 
 
@@ -204,41 +236,57 @@ def _entries(records: Sequence[Record], x: Axis, y: Axis, placer: Placer) -> lis
     return whiskers + marks
 
 
-def _labels(records: Sequence[Record], x: Axis, y: Axis, placer: Placer) -> list[Markup]:
+def _labels(
+    records: Sequence[Record], x: Axis, y: Axis, placer: Placer, front: set[str]
+) -> list[Markup]:
+    """Labels where there is room for them, those of the front first."""
+    found = sorted(_named(records, x, y), key=lambda item: not (item[1] & front))
     body = []
-    for (architecture, d_sae), seeds in groups(records).items():
-        at = _mean([_own(record) for record in seeds])
-        text = f"{short(architecture_label(architecture))} {d_sae:,}"
-        box = placer.place(x(at[0]), y(at[1]), text_width(text), 14)
+    for text, ids, at in found:
+        box = placer.place(*at, text_width(text), 14)
         if box is None:
             continue
         middle = (box.top + box.bottom) / 2
-        near = min(max(x(at[0]), box.left), box.right)
-        if abs(near - x(at[0])) + abs(middle - y(at[1])) > 26:
-            body.append(line(x(at[0]), y(at[1]), near, middle, "leader"))
-        left_side = box.right <= x(at[0])
+        near = min(max(at[0], box.left), box.right)
+        if abs(near - at[0]) + abs(middle - at[1]) > 26:
+            body.append(line(*at, near, middle, "leader"))
+        cls = "name" if ids & front else "plain"
         body.append(
-            label(box.right, box.bottom - 3, text, "name", "end")
-            if left_side
-            else label(box.left, box.bottom - 3, text, "name")
+            label(box.right, box.bottom - 3, text, cls, "end")
+            if box.right <= at[0]
+            else label(box.left, box.bottom - 3, text, cls)
         )
     return body
+
+
+def _named(records: Sequence[Record], x: Axis, y: Axis) -> Iterator[tuple[str, set[str], Point]]:
+    """Label, records and place in px: one a setting, or one a record where these lie far apart."""
+    for (architecture, d_sae), seeds in groups(records).items():
+        places = [_at(record, x, y) for record in seeds]
+        middle = _mean(places)
+        if all(math.dist(place, middle) < _TOGETHER for place in places):
+            text = f"{short(architecture_label(architecture))} {d_sae:,}"
+            yield text, {record.id for record in seeds}, middle
+            continue
+        for record, place in zip(seeds, places, strict=True):
+            yield short(record.name, 28), {record.id}, place
 
 
 def _sentence(record: Record) -> str:
     x, y = (number(score) for score in _both(record))
     return (
-        f"{record.name}: MATCHScore {x.text} {x.interval or ''}, TAPAScore {y.text} "
+        f"{short(record.name, 60)}: MATCHScore {x.text} {x.interval or ''}, TAPAScore {y.text} "
         f"{y.interval or ''}".rstrip()
     )
 
 
-def _describe(records: Sequence[Record]) -> str:
+def _describe(records: Sequence[Record], front: Sequence[Record]) -> str:
     parts = []
-    for (architecture, d_sae), seeds in groups(records).items():
+    for (architecture, d_sae), seeds in list(groups(records).items())[:MANY]:
         px, py = _mean([_own(record) for record in seeds])
         parts.append(f"{short(architecture_label(architecture))} {d_sae}: {px:.2f}, {py:.2f}")
+    best = ", ".join(short(record.name, 40) for record in front[:LABELLED])
     return (
         "Scatter plot, MATCHScore then TAPAScore, means over seeds. " + "; ".join(parts) + ". "
-        "The table holds every value with its interval."
+        f"On the Pareto front: {best}. The table holds every value with its interval."
     )

@@ -11,6 +11,9 @@ from leaderboard.numbers import fixed, visible
 # Without style attributes, which the pages' Content-Security-Policy forbids.
 _SHAPES = ("circle", "square", "diamond", "triangle", "cross", "hexagon", "wedge")
 _KNOWN = ("topk", "batchtopk", "matryoshkabatchtopk", "jumprelu", "relu", "gated", "panneal")
+OTHERS = len(_KNOWN)
+"""Index of every architecture that has no colour of its own."""
+
 _ALIASES = {"matryoshka": "matryoshkabatchtopk", "standard": "relu", "standardrelu": "relu"}
 _LABELS = {
     "topk": "TopK",
@@ -79,6 +82,11 @@ def label(x: float, y: float, text: str, cls: str = "", anchor: str = "start") -
 def text_width(text: str, size: float = 12) -> float:
     """Generous width of ``text`` in px: fonts differ from reader to reader."""
     return 0.62 * size * len(text)
+
+
+def name_width(text: str, size: float = 12) -> float:
+    """The same for bold text."""
+    return 1.14 * text_width(text, size)
 
 
 def nice_ticks(low: float, high: float, target: int = 5) -> list[float]:

@@ -1,12 +1,13 @@
 """A score against dictionary size, one panel per architecture, trained and untrained."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from markupsafe import Markup
 
 from leaderboard.numbers import fixed
+from leaderboard.plots.crowd import dots
 from leaderboard.plots.labels import spread_out
 from leaderboard.plots.svg import (
     Axis,
@@ -24,6 +25,12 @@ from leaderboard.plots.svg import (
 from leaderboard.records import Record, Score
 
 SIZE = (360, 236)
+MANY = 40
+"""Records of one architecture up to which each is a mark with its interval."""
+
+PANELS = 12
+"""Architectures that have a panel: those with the most SAEs."""
+
 _LEFT, _RIGHT, _TOP, _BOTTOM = 42, 104, 34, 40
 _SERIES = (
     ("untrained", "untrained twin", "twin-line"),
@@ -46,7 +53,9 @@ def sweep_panels(key: str, records: Sequence[Record], metric: str, name: str) ->
         return []
     x, y = _axes(shown, metric)
     sizes = sorted({record.d_sae for record in shown})
-    architectures = sorted({record.architecture for record in shown})
+    counts = Counter(record.architecture for record in shown)
+    most = sorted(counts, key=lambda name: (-counts[name], name))[:PANELS]
+    architectures = sorted(most)
     return [
         _panel(
             f"{key}-{index}",
@@ -161,6 +170,9 @@ def _grid(axes: tuple[Axis, Axis], sizes: Sequence[int]) -> list[Markup]:
 
 def _marks(records: Sequence[Record], metric: str, axes: tuple[Axis, Axis]) -> list[Markup]:
     x, y = axes
+    if len(records) > MANY:
+        known = [(r, s) for r in records if (s := r.score(metric)) and s.value is not None]
+        return dots((r.architecture, x(math.log2(r.d_sae)), y(s.value or 0.0)) for r, s in known)
     whiskers, marks = [], []
     for record in records:
         score = record.score(metric)
@@ -169,7 +181,7 @@ def _marks(records: Sequence[Record], metric: str, axes: tuple[Axis, Axis]) -> l
         at = x(math.log2(record.d_sae))
         if score.ci95:
             whiskers.append(line(at, y(score.ci95[0]), at, y(score.ci95[1]), "whisker"))
-        title = f"{record.name}: {fixed(score.value, 3)}"
+        title = f"{short(record.name, 60)}: {fixed(score.value, 3)}"
         marks.append(mark(record.architecture, at, y(score.value), 3.8, title))
     return whiskers + marks
 

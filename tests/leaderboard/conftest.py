@@ -9,6 +9,7 @@ import pytest
 from judgement_documents import make_judgement
 from PIL import Image, ImageDraw
 from result_records import FINGERPRINT, make_gate, make_records, make_sanity
+from site_submissions import write_submissions
 
 
 class Drawn:
@@ -114,5 +115,30 @@ def demo_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         gate=root / "gate.json",
         sanity=root / "sanity.json",
         judgements=root / "judgements",
+    )
+    return root / "site"
+
+
+@pytest.fixture(scope="session")
+def full_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of bare records and of submissions of every kind; tests only read it."""
+    from leaderboard import build_site
+
+    root = tmp_path_factory.mktemp("full")
+    (root / "results").mkdir()
+    for index, record in enumerate(make_records()[:6]):
+        (root / "results" / f"{index}.json").write_text(json.dumps(record))
+    (root / "judgements").mkdir()
+    judgement = make_judgement(make_records()[0], "annotations")
+    (root / "judgements" / "0.json").write_text(json.dumps(judgement))
+    (root / "sanity.json").write_text(json.dumps(make_sanity()))
+    dataset: Any = FakeDataset()
+    build_site(
+        root / "results",
+        root / "site",
+        submissions=write_submissions(root / "submissions"),
+        dataset=dataset,
+        judgements=root / "judgements",
+        sanity=root / "sanity.json",
     )
     return root / "site"

@@ -52,6 +52,26 @@ def test_best_place_and_worst_are_in_order(values: list[tuple[float, float] | No
         assert found is None or 1 <= found.best <= found.place <= found.worst <= known
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.2, 0.3]), st.floats(0, 0.2)), max_size=12),
+    st.booleans(),
+)
+def test_ranks_are_those_of_counting_one_by_one(
+    values: list[tuple[float, float]], higher: bool
+) -> None:
+    """A brute force over all pairs, for both directions."""
+    scores = [scored(*v) for v in values]
+    sign = 1 if higher else -1
+    ends = [sorted((sign * (v - half), sign * (v + half))) for v, half in values]
+    for found, (low, high), (value, _) in zip(
+        rank(scores, higher=higher), ends, values, strict=True
+    ):
+        place = 1 + sum(sign * other > sign * value for other, _ in values)
+        best = 1 + sum(other_low > high for other_low, _ in ends)
+        worst = sum(other_high >= low for _, other_high in ends)
+        assert found == Rank(place, min(best, place), max(worst, place))
+
+
 @given(st.permutations([("a", 0.2), ("b", 0.3), ("c", 0.2), ("d", None), ("e", 0.1)]))
 def test_order_does_not_depend_on_files(order: list[tuple[str, float | None]]) -> None:
     (board,) = make_boards([record(sae, value) for sae, value in order])

@@ -1,18 +1,20 @@
 """The built site in a real browser, from file:// and under its own security policy."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from judgement_documents import make_judgement
 from result_records import make_record, score
+from site_browser import column, names, opened
+from site_submissions import board_page
 
 from leaderboard import build_site
 
 PAGES = (
     "index.html",
+    "boards/*.html",
     "metrics.html",
     "methods.html",
     "saes/demo-topk-512-s0.html",
@@ -22,36 +24,6 @@ PAGES = (
 LOADED = """all => Promise.all(
     all.map(i => i.complete || new Promise(done => { i.onload = i.onerror = done }))
 )"""
-
-
-@contextmanager
-def opened(browser: Any, width: int = 1280, **options: Any) -> Iterator[Any]:
-    """A page that fails on any console message of its own, and on any request off the site."""
-    context = browser.new_context(viewport={"width": width, "height": 844}, **options)
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    page.on("requestfailed", lambda request: complaints.append(request.url))
-    page.on(
-        "request",
-        lambda request: None if request.url.startswith("file:") else complaints.append(request.url),
-    )
-    yield page
-    context.close()
-    assert complaints == []
-
-
-def names(page: Any) -> list[str]:
-    rows = page.locator("table.leader tbody tr:visible th.name a")
-    return [text.strip() for text in rows.all_inner_texts()]
-
-
-def column(page: Any, index: int) -> list[float | None]:
-    cells = page.locator(f"table.leader tbody tr > :nth-child({index})")
-    values = cells.evaluate_all("cells => cells.map(cell => cell.dataset.value ?? null)")
-    return [None if value is None else float(value) for value in values]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -83,7 +55,7 @@ def test_sorting_both_ways_keeps_missing_last(
     results = write_results(records)
     index = build_site(results, results.parent / "site")
     with opened(browser) as page:
-        page.goto(index.as_uri())
+        page.goto(board_page(index.parent).as_uri())
         button = page.get_by_role("button", name="Sort by TAPAScore", exact=True)
         head = page.locator("th", has=button)
         button.click()
@@ -101,7 +73,7 @@ def test_sorting_both_ways_keeps_missing_last(
 
 def test_filter_and_search(browser: Any, demo_site: Path) -> None:
     with opened(browser) as page:
-        page.goto((demo_site / "index.html").as_uri())
+        page.goto(board_page(demo_site).as_uri())
         everything = names(page)
         page.get_by_role("combobox", name="Architecture").select_option("topk")
         page.get_by_role("combobox", name="Dictionary size").select_option("512")
@@ -117,7 +89,7 @@ def test_filter_and_search(browser: Any, demo_site: Path) -> None:
 
 def test_reads_without_script(browser: Any, demo_site: Path) -> None:
     with opened(browser, java_script_enabled=False) as page:
-        page.goto((demo_site / "index.html").as_uri())
+        page.goto(board_page(demo_site).as_uri())
         assert page.locator("table.leader tbody tr").count() == 19
         assert not page.locator(".tools").first.is_visible()
         assert page.locator("svg[role=img]:visible").count() >= 5
@@ -128,7 +100,7 @@ def test_reads_without_script(browser: Any, demo_site: Path) -> None:
 
 def test_links_lead_from_board_to_definition(browser: Any, demo_site: Path) -> None:
     with opened(browser) as page:
-        page.goto((demo_site / "index.html").as_uri())
+        page.goto(board_page(demo_site).as_uri())
         page.locator("table.leader thead").get_by_role("link", name="Δstay").click()
         assert page.url.endswith("metrics.html#delta-stay")
         assert page.locator("#delta-stay h3").is_visible()
@@ -136,7 +108,7 @@ def test_links_lead_from_board_to_definition(browser: Any, demo_site: Path) -> N
 
 def test_the_name_stays_in_sight_while_the_table_scrolls(browser: Any, demo_site: Path) -> None:
     with opened(browser, 390) as page:
-        page.goto((demo_site / "index.html").as_uri())
+        page.goto(board_page(demo_site).as_uri())
         scroller = page.locator(".board .scroller").first
         scroller.evaluate("element => { element.scrollLeft = 400 }")
         assert scroller.evaluate("element => element.scrollLeft") == 400

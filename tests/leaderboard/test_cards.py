@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from result_cards import make_card
 from result_records import make_record, make_records
+from site_submissions import board_page
 
 import schemas
 from benchmark.errors import UserError
@@ -142,8 +143,8 @@ def test_ours_stands_beside_the_papers() -> None:
     assert found.enriched.endswith("of 6")
 
 
-def test_the_front_page_shows_it(demo_site: Path) -> None:
-    text = (demo_site / "index.html").read_text()
+def test_the_board_shows_it(demo_site: Path) -> None:
+    text = board_page(demo_site).read_text()
     assert "Across SAEs" in text
     assert "redundant pairs inside a quartile" in text
     assert f"{len(make_records())} of {len(make_records())} SAEs" in text

@@ -9,12 +9,64 @@ from pathlib import Path
 import pytest
 from judgement_documents import make_judgement
 from result_records import make_gate, make_record, make_sanity
+from site_submissions import measured, sae_submission, write_submission
 from typer.testing import CliRunner
 
 from benchmark.cli import site
 from benchmark.errors import UserError
 
 Writer = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a build keeps goes to a folder of the test, and the releases are its own."""
+    monkeypatch.setenv("ASSAY_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*arguments: str) -> tuple[str, str]:
+    done = CliRunner().invoke(site.app, list(arguments))
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout, done.stderr
+
+
+def test_build_takes_submissions_and_results_where_they_are(
+    write_results: Writer, tmp_path: Path
+) -> None:
+    write_submission(tmp_path / "submissions", "saes", sae_submission(measured("one", 1)),
+                     measured("one", 1))  # fmt: skip
+    run("build")
+    assert not (tmp_path / "site" / "saes" / "demo-topk-512-s0.html").exists()
+    write_results([make_record()])
+    _, said = run("build", "--base-url", "https://example.org/board")
+    assert {path.stem for path in (tmp_path / "site" / "saes").iterdir()} == {
+        "one",
+        "demo-topk-512-s0",
+    }
+    assert "sitemap" not in said
+    assert (tmp_path / "site" / "sitemap.xml").is_file()
+
+
+def test_a_release_stands_in_the_next_build(write_results: Writer, tmp_path: Path) -> None:
+    write_results([make_record()])
+    printed, said = run("release", "2026.1")
+    assert printed.strip() == "leaderboard/releases/2026.1"
+    assert "no --base-url" in said
+    _, said = run("build")
+    assert "no sitemap.xml and no feed.xml" in said
+    assert (tmp_path / "site" / "r" / "2026.1" / "index.html").is_file()
+    again = CliRunner().invoke(site.app, ["release", "2026.1"])
+    assert isinstance(again.exception, UserError)
+    assert "never written again" in str(again.exception)
+
+
+@pytest.mark.parametrize("address", ["example.org", "ftp://example.org", "https://a b", "https://"])
+def test_an_address_that_is_none_is_refused(write_results: Writer, address: str) -> None:
+    write_results([make_record()])
+    done = CliRunner().invoke(site.app, ["build", "--base-url", address])
+    assert isinstance(done.exception, UserError)
+    assert "expected a web address" in str(done.exception)
 
 
 def test_build_writes_the_site_and_prints_its_index(write_results: Writer) -> None:
@@ -42,12 +94,14 @@ def test_build_finds_the_judgements_beside_the_results(
     done = CliRunner().invoke(site.app, command)
     assert done.exit_code == 0, done.output
     assert "1 judgement belongs to no record" in done.stderr
-    assert "DAME (annotations)" in (out / "index.html").read_text()
+    (board,) = (out / "boards").iterdir()
+    assert "DAME (annotations)" in board.read_text()
     named = write_judgements([make_judgement(record, "random")], "named")
     done = CliRunner().invoke(site.app, [*command, "--judgements", str(named)])
     assert done.exit_code == 0, done.output
-    assert "DAME (annotations)" not in (out / "index.html").read_text()
-    assert "DAME (random)" in (out / "index.html").read_text()
+    (board,) = (out / "boards").iterdir()
+    assert "DAME (annotations)" not in board.read_text()
+    assert "DAME (random)" in board.read_text()
 
 
 def test_build_names_a_broken_record(write_results: Writer) -> None:

@@ -9,6 +9,7 @@ import pytest
 from judgement_documents import make_judgement
 from result_records import make_record
 from scipy.stats import wilcoxon
+from site_submissions import board_page
 
 from leaderboard.boards import make_boards
 from leaderboard.deficit import deficit_views, quartile_means
@@ -106,8 +107,8 @@ def test_means_come_from_the_record_where_no_document_is_at_hand() -> None:
     assert quartile_means(Record(record, Path("r.json")), "b") is None
 
 
-def test_the_front_page_shows_it(demo_site: Path) -> None:
-    text = (demo_site / "index.html").read_text()
+def test_the_board_shows_it(demo_site: Path) -> None:
+    text = board_page(demo_site).read_text()
     assert text.count("What Q1 lacks, by the judge") == 3
     assert "A p-value needs 6 such SAEs of one architecture" in text
     assert "The paper prints −1.7 for Gated; its own four numbers give 1.7" in text

@@ -182,7 +182,7 @@ def test_pictures_that_may_not_be_shown_leave_names(
     )
     (page,) = (site / "saes" / SAE).glob("*.html")
     text = page.read_text()
-    assert "<img" not in text
+    assert "/img/" not in text
     assert "licence" in text
     assert '<code class="row-name">score-000' in text
     assert not (site / "img").exists()
@@ -213,7 +213,7 @@ def test_texts_have_their_token_marked(write_results: Writer, write_judgements: 
     text = page.read_text()
     assert text.count("<mark>") == 24 * (5 + 3 * FAILED_TEXTS)
     assert "10 failed trials, the first 5" in text
-    assert "<img" not in text
+    assert "/img/" not in text
     assert "licence" not in text
 
 
@@ -235,7 +235,7 @@ def test_hostile_judgements_stay_text(write_results: Writer, write_judgements: W
     for page in site.rglob("*.html"):
         text = page.read_text()
         assert "<script>alert" not in text
-        assert "<img" not in text
+        assert "/img/" not in text
         assert "\u202e" not in text
         assert "onerror=alert(2)&gt;49" not in text
         assert re.fullmatch(r"[\w.-]+", page.name)

@@ -87,7 +87,8 @@ def test_scatter_is_xml_and_stays_inside_its_frame(size: tuple[int, int]) -> Non
     for node in root.iter("circle"):
         assert 0 <= float(node.get("cx", "0")) <= size[0]
         assert 0 <= float(node.get("cy", "0")) <= size[1]
-    names = [node.text or "" for node in root.iter("text") if node.get("class") == "name"]
+    labels = ("name", "plain")
+    names = [node.text or "" for node in root.iter("text") if node.get("class") in labels]
     assert "TopK 128" in names
     assert len(names) == len(set(names))
 
