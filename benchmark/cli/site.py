@@ -1,6 +1,7 @@
 """``assay site``."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,80 +10,201 @@ import typer
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
+    from benchmark.datasets import Dataset
+    from leaderboard.content import Sources
+
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, help="Build the leaderboard, and look at it."
+    no_args_is_help=True,
+    add_completion=False,
+    help="Build the leaderboard, freeze it, and look at it.",
 )
 
 LOOPBACK = "127.0.0.1"
 
+Results = Annotated[
+    Path | None,
+    typer.Option(help="Folder of result records (*.json); results/ by default, where it is."),
+]
+Submissions = Annotated[
+    Path | None,
+    typer.Option(help="Folder of submissions; submissions/ by default, where it is."),
+]
+Releases = Annotated[Path, typer.Option(help="Folder of frozen releases.")]
+Pictures = Annotated[
+    str | None,
+    typer.Option("--dataset", help="Dataset (name or folder) whose edit pairs the pages may show."),
+]
+GateFile = Annotated[
+    Path | None, typer.Option(help="Gate file; gate.json beside the results folder by default.")
+]
+SanityFile = Annotated[
+    Path | None,
+    typer.Option(help="Sanity file; sanity.json beside the results folder by default."),
+]
+Judgements = Annotated[
+    Path | None,
+    typer.Option(help="Folder of judgements; judgements/ beside the results folder by default."),
+]
+SweepFile = Annotated[
+    Path | None,
+    typer.Option(help="Tables of a sweep; sweep.json beside the results folder by default."),
+]
+Images = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of a comparison of images; images/ beside the results folder by default."
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(help="Address the site will have: whole addresses, a sitemap and a feed."),
+]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes; one a core by default. Pages do not change.")
+]
+RELEASES = Path("leaderboard/releases")
+
 
 @app.command()
 def build(
-    results: Annotated[Path, typer.Option(help="Folder of result records (*.json).")] = Path(
-        "results"
-    ),
+    results: Results = None,
+    submissions: Submissions = None,
+    releases: Releases = RELEASES,
     out: Annotated[
         Path, typer.Option(help="Folder of the site; an earlier site there is replaced.")
     ] = Path("site"),
-    dataset: Annotated[
-        str | None,
-        typer.Option(help="Dataset (name or folder) whose edit pairs the pages may show."),
-    ] = None,
-    gate: Annotated[
-        Path | None,
-        typer.Option(help="Gate file; gate.json beside the results folder by default."),
-    ] = None,
-    sanity: Annotated[
-        Path | None,
-        typer.Option(help="Sanity file; sanity.json beside the results folder by default."),
-    ] = None,
-    judgements: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of judgements; judgements/ beside the results folder by default."
-        ),
-    ] = None,
-    sweep: Annotated[
-        Path | None,
-        typer.Option(help="Tables of a sweep; sweep.json beside the results folder by default."),
-    ] = None,
-    images: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of a comparison of images; images/ beside the results folder by default."
-        ),
-    ] = None,
+    dataset: Pictures = None,
+    gate: GateFile = None,
+    sanity: SanityFile = None,
+    judgements: Judgements = None,
+    sweep: SweepFile = None,
+    images: Images = None,
+    base_url: BaseUrl = None,
+    workers: Workers = None,
 ) -> None:
-    """Render the leaderboard from result records."""
-    from benchmark.datasets import load_dataset
+    """Render the leaderboard from submissions, result records and releases.
+
+    What an earlier build made of the same files is used again, from $ASSAY_HOME/site-cache.
+    """
+    from benchmark.files import home
     from leaderboard import build_site
 
-    beside = results.resolve().parent
-    if gate is None and (beside / "gate.json").is_file():
-        gate = beside / "gate.json"
-    if sanity is None and (beside / "sanity.json").is_file():
-        sanity = beside / "sanity.json"
-    if judgements is None and any((beside / "judgements").glob("**/*.json")):
-        judgements = beside / "judgements"
-    if sweep is None and (beside / "sweep.json").is_file():
-        sweep = beside / "sweep.json"
-    if images is None and (beside / "images" / "comparison.json").is_file():
-        images = beside / "images"
-    data = load_dataset(dataset) if dataset is not None else None
+    given = _Given(results, submissions, gate, sanity, judgements, sweep, images)
+    sources, data = _sources(given), _dataset(dataset)
     index = build_site(
-        results,
+        sources.results,
         out,
+        submissions=sources.submissions,
+        releases=releases,
         dataset=data,
-        gate=gate,
-        sanity=sanity,
-        judgements=judgements,
-        sweep=sweep,
-        images=images,
-        tell=lambda line: typer.echo(line, err=True),
+        gate=sources.gate,
+        sanity=sources.sanity,
+        judgements=sources.judgements,
+        sweep=sources.sweep,
+        images=sources.images,
+        base_url=base_url,
+        cache=home() / "site-cache",
+        workers=workers,
+        tell=_tell,
     )
     if data is None:
-        typer.echo("no --dataset given: the pages show numbers without pictures", err=True)
+        _tell("no --dataset given: the pages show numbers without pictures")
+    if base_url is None:
+        _tell("no --base-url given: no sitemap.xml and no feed.xml")
     typer.echo(str(index))
+
+
+@app.command()
+def release(
+    name: Annotated[str, typer.Argument(help="Year and number, for instance 2026.1.")],
+    results: Results = None,
+    submissions: Submissions = None,
+    releases: Releases = RELEASES,
+    dataset: Pictures = None,
+    gate: GateFile = None,
+    sanity: SanityFile = None,
+    judgements: Judgements = None,
+    sweep: SweepFile = None,
+    images: Images = None,
+    base_url: BaseUrl = None,
+    workers: Workers = None,
+) -> None:
+    """Freeze the boards for good: records, pages and citations, under RELEASES/NAME.
+
+    Commit the new folder. `assay site build` then holds its pages under r/NAME/, byte for byte,
+    and says what changed since.
+    """
+    from datetime import UTC, datetime
+
+    from benchmark.files import home
+    from leaderboard.site import release_site
+
+    folder = release_site(
+        name,
+        releases,
+        _sources(_Given(results, submissions, gate, sanity, judgements, sweep, images)),
+        date=datetime.now(UTC).date().isoformat(),
+        base_url=base_url,
+        dataset=_dataset(dataset),
+        cache=home() / "site-cache",
+        workers=workers,
+        tell=_tell,
+    )
+    if base_url is None:
+        _tell("no --base-url given: citations in this release have paths instead of addresses")
+    typer.echo(str(folder))
+
+
+@dataclass(frozen=True)
+class _Given:
+    """Files as the command names them."""
+
+    results: Path | None
+    submissions: Path | None
+    gate: Path | None
+    sanity: Path | None
+    judgements: Path | None
+    sweep: Path | None
+    images: Path | None
+
+
+def _sources(given: _Given) -> "Sources":
+    """The files that are named, and those that lie where they are looked for."""
+    from leaderboard.content import Sources
+
+    results, submissions = given.results, given.submissions
+    if results is None and submissions is None:
+        results, submissions = (
+            folder if any(folder.glob("**/*.json")) else None
+            for folder in (Path("results"), Path("submissions"))
+        )
+        results = Path("results") if submissions is None else results
+    beside = (results or Path("results")).resolve().parent
+
+    def found(path: Path | None, name: str, holds: str = "") -> Path | None:
+        place = beside / name
+        there = any(place.glob(holds)) if holds else place.is_file()
+        return place if path is None and results is not None and there else path
+
+    return Sources(
+        results=results,
+        submissions=submissions,
+        gate=found(given.gate, "gate.json"),
+        sanity=found(given.sanity, "sanity.json"),
+        judgements=found(given.judgements, "judgements", "**/*.json"),
+        sweep=found(given.sweep, "sweep.json"),
+        images=found(given.images, "images", "comparison.json"),
+    )
+
+
+def _dataset(name: str | None) -> "Dataset | None":
+    from benchmark.datasets import load_dataset
+
+    return None if name is None else load_dataset(name)
+
+
+def _tell(line: str) -> None:
+    typer.echo(line, err=True)
 
 
 @app.command()
