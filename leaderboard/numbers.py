@@ -9,9 +9,13 @@ from leaderboard.records import Score
 MINUS = "\N{MINUS SIGN}"
 MISSING = "n/a"
 # controls but for the line feed, separators of lines and paragraphs, surrogates, directions
+_NEVER = "\ufdd0-\ufdef" + "".join(
+    chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)
+)
+"""Unicode's noncharacters; XML cannot hold all of them."""
 _UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069" + _NEVER + "]"
 )
 
 
@@ -89,7 +93,7 @@ def pad(number: Number, most: int) -> str:
 
 
 def visible(text: str) -> str:
-    """``text`` with control characters and direction overrides replaced by U+FFFD.
+    """``text`` with control and noncharacters and direction overrides replaced by U+FFFD.
 
     Such characters can reorder or hide what stands beside them on the page.
     """

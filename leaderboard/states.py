@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from benchmark.errors import UserError
+
 Data = tuple[str, str | None]
 """Fingerprint of the dataset, and of the dataset of its pairs where that is another one."""
 
@@ -35,8 +37,15 @@ def is_older(measured: Any, newest: Mapping[str, Data]) -> bool:
 
 
 def measured_at(document: Mapping[str, Any]) -> datetime:
-    """When a record was measured."""
-    return datetime.fromisoformat(document["timing"]["measured_at"])
+    """When a record was measured; ``UserError`` for a day or an hour that does not exist."""
+    text = document["timing"]["measured_at"]
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UserError(
+            f"record of {document['submission']['id']!r}: timing.measured_at is {text!r}, which is "
+            f"no time ({error}); measure it again"
+        ) from None
 
 
 def _order(found: tuple[datetime, Data]) -> tuple[datetime, str, str]:

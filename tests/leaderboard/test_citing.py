@@ -11,6 +11,7 @@ from generator_documents import make_generator
 from result_records import make_record, score
 from site_submissions import sae_submission
 
+from benchmark.errors import UserError
 from benchmark.submissions import Submission
 from leaderboard.boards import Board, make_boards
 from leaderboard.citing import Citation, Citing, Permalink, badge, cite, latex
@@ -88,14 +89,36 @@ def test_hostile_names_are_text_in_latex() -> None:
     body = citation.bibtex
     assert "\\input" not in body
     assert "\u202e" not in body + citation.apa + citation.text + citation.csl
-    plain = re.sub(r"\\text[a-z]+\{\}|\\[{}$&#_%]|\$\\(Delta|times)\$|\$-\$", "", body)
+    plain = re.sub(r"\\text[a-z]+\{\}|\\[$&#_%]|\$\\(Delta|times)\$|\$-\$", "", body)
     assert not set("$&#_%~^\\") & set(plain)
-    depth = 0
-    for character in plain:
-        depth += {"{": 1, "}": -1}.get(character, 0)
-        assert depth >= 0
-    assert depth == 0
+    assert braces_end(body) == len(body.rstrip())
     assert json.loads(citation.csl)[0]["author"][0]["literal"].startswith("\\input")
+
+
+def braces_end(entry: str) -> int:
+    """Where BibTeX ends an entry: it counts every brace, one after a backslash too."""
+    depth = 0
+    for place, character in enumerate(entry):
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if character == "}" and depth == 0:
+            return place + 1
+    return -1
+
+
+@pytest.mark.parametrize("name", ["SAE } with", "SAE { with", "}}}", "{{{", "\\}"])
+def test_a_brace_in_a_name_does_not_end_its_entry(name: str) -> None:
+    body = cited(board_of([name], name=name)).bibtex
+    assert braces_end(body) == len(body.rstrip())
+    assert {"author", "title", "year", "howpublished", "note"} <= set(
+        re.findall(r"^  ([a-z]+) = ", body, re.M)
+    )
+
+
+def test_a_day_that_does_not_exist_is_one_line() -> None:
+    board = board_of([])
+    board.entries[0].record.document["timing"]["measured_at"] = "2026-13-45T99:99:99Z"
+    with pytest.raises(UserError, match=r"measured_at is '2026-13-45T99:99:99Z', which is no time"):
+        cited(board)
 
 
 def test_a_long_name_is_cut() -> None:

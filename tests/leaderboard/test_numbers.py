@@ -71,4 +71,5 @@ def test_spread_takes_the_coarsest_precision() -> None:
 
 def test_direction_overrides_and_controls_become_visible() -> None:
     assert visible("a\u202eb\x00c\u2066d") == "a\ufffdb\ufffdc\ufffdd"
+    assert visible("a\uffffb\ufffec\ufdd0d\U0010fffe") == "a\ufffdb\ufffdc\ufffdd\ufffd"
     assert visible("héllo 日本 👩‍🔬") == "héllo 日本 👩‍🔬"
