@@ -1,6 +1,8 @@
 # Set-up, the embedded demo, tests. `make demo` and `make test` work from a bare clone.
 VENV ?= .venv
 PYTHON ?= python3
+# processes of the tests; each file of tests stays in one
+WORKERS ?= 2
 BIN := $(VENV)/bin
 export OMP_WAIT_POLICY := PASSIVE
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -27,7 +29,7 @@ demo: $(VENV)/.installed
 	$(BIN)/assay demo --out .
 
 test: $(VENV)/.installed-dev browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 browser: $(VENV)/.installed-dev
 	$(BIN)/python tests/helpers/browser.py

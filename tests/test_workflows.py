@@ -260,7 +260,7 @@ def _lines_of_code() -> Iterator[tuple[str, str]]:
 def _commands() -> Iterator[tuple[str, list[str]]]:
     for where, line in _lines_of_code():
         for match in re.finditer(
-            r"(?:^\s*|[;&(] ?|python -m )(?:assay|benchmark) ([^;&|>#]+)", line
+            r"(?:^\s*|[;&(] ?|python -m |timeout [^;&|]*)(?:assay|benchmark) ([^;&|>#]+)", line
         ):
             yield where, match[1].split()
 
@@ -270,7 +270,7 @@ def test_every_command_that_is_named_has_its_options() -> None:
 
     from benchmark.cli import app
 
-    checked = 0
+    checked, seen = 0, set()
     for where, words in _commands():
         command: Any = get_command(app)
         while hasattr(command, "get_command") and words:
@@ -282,4 +282,6 @@ def test_every_command_that_is_named_has_its_options() -> None:
         options = {word.partition("=")[0] for word in words if word.startswith("--")}
         assert options <= known, f"{where}: {sorted(options - known)}"
         checked += 1
+        seen.add((where, *options))
     assert checked >= 8
+    assert ("measure", "--record") in seen

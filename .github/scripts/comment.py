@@ -2,7 +2,9 @@
 
 Arguments: the report (untrusted, perhaps missing) and how the check ended. The text is made here
 from the report's values; they stand in a fence that they cannot close, where nothing is a link, a
-mention or markup. It is JSON, so that it stays one line.
+mention or markup. It is JSON, so that it stays one line, and short enough to be handed on in a
+process's environment, which holds 128 KiB a value, and to be a comment, which holds 65,536
+characters.
 """
 
 import json
@@ -15,7 +17,8 @@ from reports import lines, read_report
 from benchmark.errors import UserError
 
 SHOWN = 30
-MAX_CHARACTERS = 12_000
+MAX_BYTES = 24_000
+"""Of either list, as JSON."""
 
 
 def text(path: Path, conclusion: str) -> str:
@@ -27,16 +30,14 @@ def text(path: Path, conclusion: str) -> str:
     problems, notes = report["problems"], report["notes"]
     parts = [f"### {_headline(len(problems), conclusion)}"]
     if problems:
-        parts.append(_fenced(lines(problems[:SHOWN])))
-        if len(problems) > SHOWN:
-            parts.append(f"The log has {len(problems) - SHOWN} more.")
+        parts += _listed(problems)
         parts.append("The same list: `assay submit validate`.")
     elif conclusion != "success":
         parts.append("The log says what else is wrong with the request.")
     else:
         parts.append("A maintainer looks at it next; numbers are measured after the merge.")
     if notes:
-        parts += ["Worth knowing:", _fenced(lines(notes[:SHOWN]))]
+        parts += ["Worth knowing:", *_listed(notes)]
     return "\n\n".join(parts)
 
 
@@ -46,11 +47,29 @@ def _headline(problems: int, conclusion: str) -> str:
     return "This submission is valid" if conclusion == "success" else "The check failed"
 
 
-def _fenced(rows: list[str]) -> str:
-    shown = "\n".join(rows)[:MAX_CHARACTERS]
+def _listed(rows: list[dict[str, str]]) -> list[str]:
+    """As many rows as fit, and how many do not."""
+    shown: list[str] = []
+    count, left = 0, MAX_BYTES
+    for row in rows[:SHOWN]:
+        three = lines([row])
+        left -= len(_as_json("\n".join(three)))
+        if left < 0:
+            break
+        shown += three
+        count += 1
+    fenced = [_fenced("\n".join(shown))] if shown else []
+    return [*fenced, f"The log has {len(rows) - count} more."] if count < len(rows) else fenced
+
+
+def _fenced(shown: str) -> str:
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{shown}\n{fence}"
+
+
+def _as_json(text: str) -> bytes:
+    return json.dumps(text, ensure_ascii=False).encode()
 
 
 def _word(conclusion: str) -> str:
@@ -58,4 +77,4 @@ def _word(conclusion: str) -> str:
 
 
 if __name__ == "__main__":
-    print(f"text={json.dumps(text(Path(sys.argv[1]), sys.argv[2]))}")
+    sys.stdout.buffer.write(b"text=%s\n" % _as_json(text(Path(sys.argv[1]), sys.argv[2])))

@@ -67,6 +67,7 @@ def publish(
 
 def _plan(report: "Report") -> None:
     from generation.publishing.changes import in_words
+    from generation.publishing.retry import shown
 
     package, state, changes = report.package, report.state, report.changes
     manifest = package.manifest
@@ -88,7 +89,7 @@ def _plan(report: "Report") -> None:
             before = "" if each.before is None else f" (was {in_words(each.before)})"
             typer.echo(f"  {word:7} {each.path}  {in_words(each.bytes)}{before}")
     for each in changes.deleted:
-        typer.echo(f"  delete  {each.path}  {in_words(each.before or 0)}")
+        typer.echo(f"  delete  {shown(each.path)}  {in_words(each.before or 0)}")
     same = sum(each.bytes for each in changes.unchanged)
     sent = sum(each.bytes for each in changes.sent)
     typer.echo(

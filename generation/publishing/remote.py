@@ -8,19 +8,20 @@ version to the whole new one.
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmark.datasets.layout import CARD, MANIFEST, MAX_MANIFEST_BYTES
 from benchmark.errors import CheckFailed, UserError
 from generation.publishing.address import check_repo_id
 from generation.publishing.changes import KEPT, Changes, RemoteFile, compare, in_words
 from generation.publishing.local import Package
-from generation.publishing.retry import Refused, Retry
+from generation.publishing.retry import Refused, Retry, Unexpected, shown
 
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
@@ -29,6 +30,7 @@ BRANCH = "main"
 _KIND = "dataset"
 _BY_ITSELF = ".parquet"
 _FIRST_FILES = {KEPT, CARD}
+_COMMIT = re.compile("[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ class State:
         commit: full hash of what its main branch is, None where there is no commit yet.
         files: of that commit.
         tags, branches: commit by name.
-        holds: manifest of the package that the main branch holds, None where it holds none.
+        holds: "name" and "version" of the package that the main branch holds, fit to be shown; None
+            where it holds none.
     """
 
     exists: bool = False
@@ -50,7 +53,7 @@ class State:
     files: Mapping[str, RemoteFile] = field(default_factory=dict, repr=False)
     tags: Mapping[str, str] = field(default_factory=dict)
     branches: Mapping[str, str] = field(default_factory=dict)
-    holds: Mapping[str, Any] | None = field(default=None, repr=False)
+    holds: Mapping[str, str] | None = field(default=None, repr=False)
 
     @property
     def is_new(self) -> bool:
@@ -93,13 +96,18 @@ class Repository:
             ) from None
         if token is None:
             raise UserError("there is no token for the Hub; log in with: hf auth login")
-        who = self.retry("logging in", self._api.whoami)
+        return self.retry("logging in", self._who)
+
+    def _who(self) -> str:
+        who: object = self._api.whoami()
+        if not isinstance(who, dict) or not isinstance(who.get("name"), str):
+            raise Unexpected("no account")
         access = (who.get("auth") or {}).get("accessToken") or {}
         if access.get("role") == "read":
             raise UserError(
                 "the token may only read; make one that may write, and: hf auth login --force"
             )
-        return str(who.get("name", "?"))
+        return shown(who["name"])
 
     def look(self) -> State:
         """What is there now."""
@@ -110,7 +118,7 @@ class Repository:
 
         try:
             info = self._api.dataset_info(self.repo, revision=BRANCH)
-            private, commit = bool(info.private), info.sha
+            private, commit = bool(info.private), _full(info.sha)
         except errors.RevisionNotFoundError:
             private, commit = bool(self._api.dataset_info(self.repo).private), None
         except errors.GatedRepoError:
@@ -126,7 +134,8 @@ class Repository:
         """Commit of every tag and of every branch."""
         refs = self._api.list_repo_refs(self.repo, repo_type=_KIND)
         tags, branches = (
-            {each.name: each.target_commit for each in of} for of in (refs.tags, refs.branches)
+            {_text(each.name): _text(each.target_commit) for each in of}
+            for of in (refs.tags, refs.branches)
         )
         return tags, branches
 
@@ -138,14 +147,14 @@ class Repository:
             self.repo, recursive=True, revision=commit, repo_type=_KIND
         )
         return {
-            each.path: RemoteFile(
-                each.size, None if each.lfs is None else each.lfs.sha256, each.blob_id
+            _text(each.path): RemoteFile(
+                int(each.size), None if each.lfs is None else each.lfs.sha256, each.blob_id
             )
             for each in entries
             if isinstance(each, RepoFile)
         }
 
-    def _manifest(self, commit: str, files: Mapping[str, RemoteFile]) -> Mapping[str, Any] | None:
+    def _manifest(self, commit: str, files: Mapping[str, RemoteFile]) -> dict[str, str] | None:
         if MANIFEST not in files or files[MANIFEST].bytes > MAX_MANIFEST_BYTES:
             return None
         with tempfile.TemporaryDirectory() as folder:
@@ -157,7 +166,9 @@ class Repository:
             document = json.loads(text)
         except (ValueError, RecursionError):
             return None
-        return document if isinstance(document, dict) and "seal" in document else None
+        if not isinstance(document, dict) or "seal" not in document:
+            return None
+        return {key: _as_is(document.get(key)) for key in ("name", "version")}
 
     def create(self, private: bool) -> None:
         """Make the repository; one that is there is left as it is."""
@@ -220,7 +231,7 @@ class Repository:
         ]
 
         def commit() -> str:
-            return self._api.create_commit(
+            made = self._api.create_commit(
                 self.repo,
                 operations,
                 commit_message=f"{package.name} {package.manifest['version']}",
@@ -228,7 +239,8 @@ class Repository:
                 repo_type=_KIND,
                 revision=BRANCH,
                 parent_commit=parent,
-            ).oid
+            )
+            return _full(made.oid)
 
         try:
             return self.retry(f"committing to {self.repo}", commit, expected=(412,))
@@ -266,3 +278,21 @@ class Repository:
                 f"{self.repo}: tag {tag} is on commit {found}, not on {commit}, which was sent; "
                 "package it as another version"
             )
+
+
+def _full(commit: object) -> str:
+    """A commit that the Hub names, known to be a full hash."""
+    if not _COMMIT.fullmatch(_text(commit)):
+        raise Unexpected(f"commit {shown(str(commit))}")
+    return str(commit)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise Unexpected(f"{type(value).__name__} where a text belongs")
+    return value
+
+
+def _as_is(value: object) -> str:
+    """A text of others that can be shown as it is, or a mark for any other value."""
+    return value if isinstance(value, str) and value == shown(value) else "?"

@@ -27,6 +27,8 @@ _LIMIT = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d{1,6})")
 _QUERY = re.compile(r"\?\S+")
 _TOKEN = re.compile(r"\b(hf|api_org)_\w+")
 _MOST_SHOWN = 200
+_UNFIT = (AssertionError, AttributeError, LookupError, TypeError)
+"""What the client raises where it reads an answer that lacks what it needs."""
 
 
 class Transient(Exception):
@@ -108,11 +110,17 @@ class Retry:
         )
 
 
+class Unexpected(Exception):
+    """An answer that says something else than the Hub does; its text is fit to be shown."""
+
+
 def shown(text: str) -> str:
-    """A text of others in one short line, without tokens or the signatures in addresses."""
+    """A text of others in one short line that a terminal only prints, without tokens or the
+    signatures in addresses.
+    """
     from huggingface_hub import get_token
 
-    line = " ".join(text.split())
+    line = "".join(each if each.isprintable() else "�" for each in " ".join(text.split()))
     token = get_token()
     if token:
         line = line.replace(token, "…")
@@ -123,6 +131,9 @@ def _fault_of(error: Exception) -> _Fault | None:
     """What is known of a failure; None where it is no request's, so that it is a bug of ours."""
     from huggingface_hub import errors
 
+    if isinstance(error, (Unexpected, *_UNFIT)):
+        about = str(error) if isinstance(error, Unexpected) else _named(error)
+        return _Fault(f"the Hub answered something else than expected ({about})")
     for each in _chain(error):
         if isinstance(each, Transient):
             return _Fault(str(each), passing=True)

@@ -15,7 +15,7 @@ from generation.publishing.changes import Changes, compare
 from generation.publishing.local import Package, Progress, open_package
 from generation.publishing.read_back import check_space, read_back
 from generation.publishing.remote import BRANCH, Repository, State
-from generation.publishing.retry import Retry, Say, quiet
+from generation.publishing.retry import Retry, Say, quiet, shown
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _check_state(
     if not state.is_new and held != package.name:
         raise UserError(
             f"{repo} holds something else than a package of {package.name}"
-            + (f" (one of {str(held)[:63]})" if held else "")
+            + (f" (one of {held[:63]})" if held else "")
             + ", which would be deleted; choose another --repo"
         )
     if options.private and state.exists and not state.private:
@@ -201,9 +201,9 @@ def _confirmed(place: Repository, package: Package, commit: str, endpoint: str, 
     """The fingerprint read back, known to be the package's."""
     there = place.retry(f"looking at {place.repo}", lambda: place.files(commit))
     if differing := compare(package.files, there):
-        names = [each.path for each in (*differing.sent, *differing.deleted)]
+        names = ", ".join(each.path for each in (*differing.sent, *differing.deleted)[:3])
         raise CheckFailed(
-            f"{place.repo} at {commit} is not as the package: {', '.join(names[:3])}; no version "
+            f"{place.repo} at {commit} is not as the package: {shown(names)}; no version "
             f"was tagged, go on with: {place.retry.again}"
         )
     say(f"reading {place.repo} back at {commit}")

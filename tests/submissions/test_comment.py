@@ -1,6 +1,5 @@
 """The comment on a request: what it says of a report nobody trusts, and where it is written."""
 
-import importlib.util
 import json
 import os
 import re
@@ -11,9 +10,8 @@ from typing import Any
 
 import pytest
 from github_scripts import Ran, run_script
-from requests_case import ROOT
+from requests_case import ROOT, SCRIPTS, script, workflow
 
-SCRIPTS = ROOT / ".github" / "scripts"
 SHA = "5" * 40
 
 
@@ -37,26 +35,19 @@ def text_of(file: Path, conclusion: str = "failure") -> str:
         [sys.executable, str(SCRIPTS / "comment.py"), str(file), conclusion],
         capture_output=True,
         text=True,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)},
+        encoding="utf-8",
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C", "PYTHONPATH": str(ROOT)},
         check=True,
         timeout=60,
     )
-    (line,) = done.stdout.splitlines()
+    (line,) = done.stdout.removesuffix("\n").split("\n")
     assert line.startswith("text=")
     return str(json.loads(line.removeprefix("text=")))
 
 
 @pytest.fixture(scope="module")
 def comment() -> Any:
-    """The script as a module: quicker than a process a case."""
-    sys.path.insert(0, str(SCRIPTS))
-    spec = importlib.util.spec_from_file_location("comment", SCRIPTS / "comment.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    yield module
-    sys.path.remove(str(SCRIPTS))
+    return script("comment")
 
 
 def written(tmp_path: Path, report: Any) -> Path:
@@ -162,11 +153,29 @@ def test_a_report_that_is_no_file_is_not_read(tmp_path, comment, kind):
     assert "s3cr3t" not in text
 
 
-def test_a_text_fits_into_a_comment(tmp_path, comment):
-    long = problem(**dict.fromkeys(problem(), "`" * 399))
-    text = comment.text(written(tmp_path, report_of(*[long] * 600, notes=(long,) * 600)), "failure")
-    assert len(text) < 30_000
-    assert "570 more" in text
+LETTERS = ("`", "x", "\U0001d400", "\u0301", "\U000e0001", "\\", '"')
+
+
+@pytest.mark.parametrize("letter", LETTERS)
+def test_a_text_fits_into_an_environment_and_a_comment(tmp_path, letter):
+    long = problem(**dict.fromkeys(problem(), letter * 399))
+    file = written(tmp_path, report_of(*[long] * 50, notes=(long,) * 50))
+    text = text_of(file)
+    assert len(text) < 60_000
+    # as the job that posts gets it: one value holds 131,072 bytes
+    value = json.dumps(text, ensure_ascii=False)
+    assert len(value.encode()) < 60_000
+    subprocess.run(["true"], env={"TEXT": value}, check=True)
+    shown = text.count("\n  found ")
+    assert 2 <= shown <= 60
+    left = sum(int(each) for each in re.findall(r"The log has (\d+) more\.", text))
+    assert shown + left == 100
+    assert len(re.findall(r"^`{3,}(?:text)?$", text, re.MULTILINE)) == 4
+
+
+def test_letters_stay_letters(tmp_path):
+    file = written(tmp_path, report_of(problem(found="Größe 𝐀")))
+    assert "found Größe 𝐀; expected" in text_of(file)
 
 
 RUN = {
@@ -211,7 +220,7 @@ def post(
             else files,
             "issues.listComments": comments or [],
         },
-        env={"TEXT": json.dumps(text)},
+        env={"TEXT": text and json.dumps(text)},
     )
 
 
@@ -258,6 +267,22 @@ def test_a_request_that_could_change_its_own_check_is_called_so(files):
     (made,) = post([pull()], files).of("issues.createComment")
     assert "**1 changed file lies outside submissions/.**" in made["body"]
     assert "proves nothing" in made["body"]
+    assert made["body"].index("proves nothing") < made["body"].index("hello")
+
+
+def test_the_warning_is_given_even_where_no_report_could_be_read():
+    (made,) = post([pull()], [{"filename": "benchmark/x"}], text="").of("issues.createComment")
+    assert "proves nothing" in made["body"]
+    assert "### The report of the check could not be read" in made["body"]
+    condition = workflow("comment.yml")["jobs"]["post"]["if"]
+    assert condition == "${{ !cancelled() && needs.write.result != 'skipped' }}"
+
+
+def test_the_largest_text_makes_a_comment_that_is_allowed():
+    (made,) = post([pull()], [{"filename": "benchmark/x"}], text="x" * 70_000).of(
+        "issues.createComment"
+    )
+    assert 60_000 < len(made["body"]) < 65_536
 
 
 def test_the_one_comment_is_renewed_and_no_other_touched():

@@ -1,35 +1,36 @@
 """Measuring on main: what is measured, what is offered, and that nothing else is pushed."""
 
-import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from github_scripts import Ran, run_script
-from requests_case import ROOT, git
+from hub_server import HubServer, Request, Response
+from requests_case import SCRIPTS, git, script, workflow
 
 from benchmark.errors import UserError
 from benchmark.submissions import Result, Submission
 
 NOW, OLD = "a" * 64, "b" * 64
-SCRIPTS = ROOT / ".github" / "scripts"
 
 
 @pytest.fixture(scope="module")
-def script() -> Any:
-    spec = importlib.util.spec_from_file_location("pending", SCRIPTS / "pending.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def pending() -> Any:
+    return script("pending")
+
+
+OWN = {"kind": "images", "files": [{"path": "a.parquet"}]}
+ON_HUB = {"hub": {"repo": "o/r", "revision": "1" * 40}, "files": [{"path": "a.x"}, {"path": "b.x"}]}
 
 
 def submission(name: str, *fingerprints: str, kind: str = "saes", **more: Any) -> Submission:
     """A submission with a result a fingerprint, the newest last."""
+    more = {"sae": {"files": []}} | more
     key = "dataset" if kind == "saes" else "real"
     results = tuple(
         Result("synavatars", version, Path("x"), {key: {"fingerprint": each}})
@@ -38,7 +39,18 @@ def submission(name: str, *fingerprints: str, kind: str = "saes", **more: Any) -
     return Submission(kind, Path(name), {"id": name, **more}, results)
 
 
-def test_what_has_no_current_result_is_measured(script, capsys):
+@pytest.fixture
+def rows(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Images by folder of a submission; the files are none."""
+    from benchmark.submissions.generators_images import ImageFile
+
+    known: dict[str, int] = {}
+    monkeypatch.setattr(ImageFile, "of", lambda path: ImageFile(path, "", known[path.parent.name]))
+    return known
+
+
+def test_what_has_no_current_result_is_measured(pending, rows, capsys):
+    rows["pictures"] = 10_000
     gone = {"withdrawn": {"date": "2026-01-01", "reason": "wrong"}}
     submissions = [
         submission("new"),
@@ -47,24 +59,81 @@ def test_what_has_no_current_result_is_measured(script, capsys):
         submission("again", OLD, NOW),
         submission("back", NOW, OLD),
         submission("withdrawn", **gone),
-        submission("pictures", kind="generators", real="synavatars"),
-        submission("measured", NOW, kind="generators", real="synavatars"),
-        submission("birds", kind="generators", real="cub"),
+        submission("pictures", kind="generators", real="synavatars", generator=OWN),
+        submission("measured", NOW, kind="generators", real="synavatars", generator=OWN),
+        submission("birds", kind="generators", real="cub", generator=OWN),
     ]
-    assert script.pending(submissions, NOW) == ["new", "outdated", "back", "pictures"]
+    assert pending.pending(submissions, NOW) == ["new", "outdated", "back", "pictures"]
     assert "birds: compared with other data" in capsys.readouterr().err
 
 
-def test_a_maintainer_may_name_what_is_measured(script):
+def test_what_is_too_much_for_this_machine_is_left_to_people(pending, rows, monkeypatch, capsys):
+    def size(_: Any, kind: str) -> int | None:
+        return {"model": 2 * 2**30, "dataset": 2 * 2**30 + 1}[kind]
+
+    monkeypatch.setattr(pending, "size_on_hub", size)
+    rows["many"] = 10_001
+    drawn = {"kind": "diffusers"}
+    on_hub = {"kind": "images", **ON_HUB}
+    submissions = [
+        submission("many", kind="generators", real="synavatars", generator=OWN),
+        submission("drawn", kind="generators", real="synavatars", generator=drawn),
+        submission("huge", kind="generators", real="synavatars", generator=on_hub),
+        submission("fits", sae=ON_HUB),
+    ]
+    assert pending.pending(submissions, NOW) == ["fits"]
+    assert capsys.readouterr().err.splitlines() == [
+        "many: 10,001 images; measure it by hand",
+        "drawn: a model that draws its images; measure it by hand",
+        "huge: 2,147,483,649 bytes on the Hub; measure it by hand",
+    ]
+    assert pending.chosen(submissions, ["drawn"]) == ["drawn"]
+
+
+def test_images_that_cannot_be_counted_keep_no_other_back(pending, capsys):
+    broken = submission("broken", kind="generators", real="synavatars", generator=OWN)
+    assert pending.pending([broken, submission("one")], NOW) == ["one"]
+    assert "broken: a.parquet: found no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "expected"),
+    [
+        ("models", {"in/a.x": 3, "in/b.x": 4, "c": 1000}, 7),
+        ("datasets", {"in/a.x": 3, "in/b.x": 4}, 7),
+        ("models", {"in/a.x": 3}, None),
+        ("models", {}, None),
+    ],
+)
+def test_the_hub_is_asked_how_large_files_are(pending, monkeypatch, kind, files, expected):
+    asked = []
+
+    def answer(_: HubServer, request: Request) -> Response:
+        asked.append(request.path)
+        names = parse_qs(request.body.decode())["paths"]
+        found = [
+            {"type": "file", "path": n, "size": files[n], "oid": "1"} for n in names if n in files
+        ]
+        return Response.of_json(found) if files else Response.missing("RepoNotFound")
+
+    block = {**ON_HUB, "hub": {**ON_HUB["hub"], "folder": "in"}}
+    with HubServer() as hub:
+        hub.routes.append(("POST", re.compile(".*/paths-info/.*"), answer))
+        monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        assert pending.size_on_hub(block, kind.removesuffix("s")) == expected
+    assert asked == [f"/api/{kind}/o/r/paths-info/{'1' * 40}"]
+
+
+def test_a_maintainer_may_name_what_is_measured(pending):
     submissions = [submission("one", NOW), submission("two"), submission("old", withdrawn={"x": 1})]
-    assert script.chosen(submissions, ["one", "one"]) == ["one"]
-    assert script.chosen(submissions, []) == []
+    assert pending.chosen(submissions, ["one", "one"]) == ["one"]
+    assert pending.chosen(submissions, []) == []
 
 
 @pytest.mark.parametrize("name", ["three", "old", "../one", "--help", "*", "one\n", "$(id)"])
-def test_an_id_that_is_none_is_refused(script, name):
+def test_an_id_that_is_none_is_refused(pending, name):
     with pytest.raises(UserError, match="no submission"):
-        script.chosen([submission("one"), submission("old", withdrawn={"x": 1})], ["one", name])
+        pending.chosen([submission("one"), submission("old", withdrawn={"x": 1})], ["one", name])
 
 
 ASSAY = """#!/bin/sh
@@ -72,10 +141,12 @@ echo "$@" >> "$LOG"
 case "$2 $3" in
   "score bad") echo "::add-path::evil"; echo "error: broken" >&2; exit 1 ;;
   "score same") echo "nothing changed" ;;
+  "score slow") exec sleep 60 ;;
+  "score half") mkdir -p submissions/saes/half; echo > submissions/saes/half/1.new; exit 1 ;;
   "score "*)
     mkdir -p "submissions/saes/$3/results/synavatars"
     echo '{}' > "submissions/saes/$3/results/synavatars/1.json" ;;
-  "validate ") exit "${VALID:-0}" ;;
+  "validate ") [ ! -e "submissions/saes/${UNSOUND:-none}/results" ] ;;
 esac
 """
 
@@ -135,6 +206,7 @@ def test_new_results_and_transcripts_are_collected(clone):
     assert (code, output) == (0, "recorded=yes\n")
     assert (clone.parent / "log").read_text().splitlines() == [
         "submit score one --record",
+        "submit validate",
         "submit score two --record",
         "submit validate",
     ]
@@ -159,8 +231,47 @@ def test_without_a_new_result_nothing_is_offered(clone):
     assert measure(clone, "same")[::2] == (0, "")
 
 
-def test_results_that_make_the_repository_unsound_are_not_offered(clone):
-    assert measure(clone, "one", VALID="1")[::2] == (1, "")
+ONE = {"transcripts/one.txt", "submissions/saes/one/results/synavatars/1.json"}
+
+
+@pytest.mark.parametrize("ids", ["bad one", "one bad"])
+def test_a_result_that_makes_the_repository_unsound_keeps_no_other_back(clone, ids):
+    code, _, output = measure(clone, ids.replace("bad", "twin"), UNSOUND="twin")
+    assert (code, output) == (1, "recorded=yes\n")
+    assert files(clone.parent / "measured") == {*ONE, "transcripts/twin.txt"}
+    assert files(clone / "submissions") == {"saes/one/results/synavatars/1.json"}
+
+
+def test_one_that_takes_too_long_is_stopped_and_what_was_measured_is_there(clone):
+    code, log, output = measure(clone, "one slow", EACH="1")
+    assert (code, output) == (1, "recorded=yes\n")
+    assert "stopped after 1 s: measure it by hand" in log
+    assert files(clone.parent / "measured") == {*ONE, "transcripts/slow.txt"}
+
+
+def test_what_a_failed_measurement_leaves_is_not_offered(clone):
+    assert measure(clone, "half one")[::2] == (1, "recorded=yes\n")
+    assert files(clone.parent / "measured") == {*ONE, "transcripts/half.txt"}
+    assert files(clone / "submissions") == {"saes/one/results/synavatars/1.json"}
+
+
+def test_without_time_nothing_more_is_begun(clone):
+    code, log, output = measure(clone, "one", ALL="0")
+    assert (code, output) == (1, "")
+    assert "no time is left for one: start the workflow again" in log
+    assert not (clone.parent / "log").exists()
+
+
+def test_the_limits_fit_into_each_other():
+    """One that begins at the last moment still ends before its step, and that before its job."""
+    text = (SCRIPTS / "measure").read_text()
+    found = dict(re.findall(r"^(\w+)=\$\{[A-Z]+:-(\d+)\}$", text, re.MULTILINE))
+    job = workflow("measure.yml")["jobs"]["measure"]
+    (step,) = [each for each in job["steps"] if each.get("id") == "measure"]
+    kept = [each.get("uses", "").partition("@")[0] for each in job["steps"]][-1]
+    assert int(found["each"]) < int(found["all"]) < 60 * (step["timeout-minutes"] - 10)
+    assert step["timeout-minutes"] <= job["timeout-minutes"] - 30
+    assert kept == "actions/upload-artifact"
 
 
 def test_an_unknown_id_stops_before_anything_is_measured(clone):

@@ -10,7 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from requests_case import REQUIREMENTS, ROOT, main_repository, merged, run_step, run_workflow
+from requests_case import (
+    REQUIREMENTS,
+    ROOT,
+    git,
+    main_repository,
+    merged,
+    run_step,
+    run_workflow,
+    script,
+)
 from small_saes import build, rules
 
 _PWNED = "import pathlib; pathlib.Path({mark!r}).touch()\n"
@@ -53,7 +62,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "saes"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def add(made: Path) -> Callable[[Path, str], None]:
     """Copy one of the submissions into a clone."""
 
@@ -63,12 +72,19 @@ def add(made: Path) -> Callable[[Path, str], None]:
     return copy
 
 
-@pytest.fixture
-def main(tmp_path: Path, add) -> Path:
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory, add) -> Path:
     """A repository whose main branch has the submissions "first" and "third"."""
+    root = tmp_path_factory.mktemp("started")
     for name in ("first", "third"):
-        add(tmp_path / "start", name)
-    return main_repository(tmp_path / "main", tmp_path / "start" / "submissions")
+        add(root / "start", name)
+    return main_repository(root / "main", root / "start" / "submissions")
+
+
+@pytest.fixture
+def main(tmp_path: Path, started: Path) -> Path:
+    """A copy of it."""
+    return shutil.copytree(started, tmp_path / "main")
 
 
 def test_a_new_submission_passes_whatever_main_gained_meanwhile(tmp_path, main, add):
@@ -124,8 +140,8 @@ def test_all_that_a_request_may_not_do_is_named_at_once(tmp_path, main, add, mad
     assert "s3cr3t" not in outcome.log + json.dumps(outcome.report)
 
 
-@pytest.mark.parametrize("whole", [False, True])
-def test_code_of_the_request_is_refused_and_never_runs(tmp_path, main, add, whole):
+def test_code_of_the_request_is_refused_and_never_runs(tmp_path, main, add):
+    """Not even where all of it is on the disk, which the workflow does not ask for."""
     mark = tmp_path / "pwned"
 
     def change(place: Path) -> None:
@@ -135,7 +151,7 @@ def test_code_of_the_request_is_refused_and_never_runs(tmp_path, main, add, whol
         _write(place / ".github" / "scripts" / "check_request", f"touch {mark}; exit 0\n")
         _write(place / ".github" / "reading-requirements.txt", "evil\n")
 
-    outcome = run_workflow(tmp_path / "work", main, merged(main, change), whole=whole)
+    outcome = run_workflow(tmp_path / "work", main, merged(main, change), whole=True)
     assert not mark.exists()
     assert outcome.code == 1
     assert "outside submissions/: 'benchmark/submissions/check.py'" in outcome.log
@@ -162,6 +178,30 @@ def test_a_request_of_code_alone_is_no_submission_and_names_are_no_commands(tmp_
     first, *others = [row for row in outcome.log.splitlines() if row.startswith("::")]
     assert re.fullmatch("::stop-commands::[0-9a-f]{32}", first)
     assert others == []
+
+
+def test_another_repository_inside_a_submission_is_refused(tmp_path, main):
+    """On the disk it is an empty folder, in which nobody could keep a result."""
+    path = "submissions/saes/first/results/cub"
+
+    def change(place: Path) -> None:
+        (place / path).mkdir(parents=True)
+        git(place / path, "init", "--quiet")
+        git(place / path, "commit", "--quiet", "--allow-empty", "--message", "inner")
+
+    outcome = run_workflow(tmp_path / "work", main, merged(main, change))
+    assert outcome.code == 1
+    assert f"'{path}': another repository; a submission holds ordinary files only" in outcome.log
+
+
+def test_only_ordinary_files_are_plain():
+    plain = script("plain_files")
+    rows = [b"100644 blob 1\ta", b"120000 blob 1\tb\n", b"100755 blob 1\tc", b"160000 commit 1\td"]
+    assert plain.odd(b"\0".join(rows) + b"\0") == [
+        "'b\\n': a link",
+        "'c': an executable file",
+        "'d': another repository",
+    ]
 
 
 def test_a_folder_of_submissions_that_is_a_link_fails(tmp_path, main):
