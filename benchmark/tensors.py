@@ -4,6 +4,7 @@ The format's own library writes its metadata in random order, so that two runs g
 here the header is sorted.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -18,6 +19,8 @@ from benchmark.files import replacing
 # Far above what a file of this project holds, far below what could exhaust memory.
 MAX_HEADER_BYTES = 2**20
 METADATA = "__metadata__"
+_PIECE = 2**20
+_MAX_DIMENSIONS = 64
 DTYPES = {
     "F64": "<f8",
     "F32": "<f4",
@@ -93,6 +96,25 @@ def read_header(path: Path) -> dict[str, tuple[str, tuple[int, ...]]]:
     }
 
 
+def content_sha256(path: Path) -> str:
+    """SHA-256 over type, shape and bytes of every tensor, whatever they are called and the order.
+
+    The file is read in pieces. Raises ``UserError`` as ``read_tensors`` does.
+    """
+    header, start = _read_header(path)
+    header.pop(METADATA, None)
+    found = []
+    with path.open("rb") as stream:
+        for entry in header.values():
+            first, last = entry["data_offsets"]
+            digest = hashlib.sha256(f"{entry['dtype']}{entry['shape']};".encode())
+            stream.seek(start + first)
+            for place in range(first, last, _PIECE):
+                digest.update(stream.read(min(_PIECE, last - place)))
+            found.append(digest.digest())
+    return hashlib.sha256(b"".join(sorted(found))).hexdigest()
+
+
 def _little_endian(name: str, array: np.ndarray) -> np.ndarray:
     array = np.asarray(array, order="C")
     array = array.astype(array.dtype.newbyteorder("<"), copy=False)
@@ -117,7 +139,8 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     try:
-        header = json.loads(text, object_pairs_hook=_no_duplicates)
+        # the format is UTF-8; given bytes, the parser would take UTF-16 and UTF-32 too
+        header = json.loads(text.decode(), object_pairs_hook=_no_duplicates)
         _check_header(header, size - 8 - length)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not a valid safetensors header: {error}") from error
@@ -162,7 +185,12 @@ def _span(name: str, entry: Any) -> tuple[int, int, str]:
 
 
 def _naturals(value: Any) -> bool:
-    return isinstance(value, list) and all(type(item) is int and item >= 0 for item in value)
+    """Whether ``value`` is a short list of sizes; a long one would take minutes to multiply."""
+    return (
+        isinstance(value, list)
+        and len(value) <= _MAX_DIMENSIONS
+        and all(type(item) is int and 0 <= item < 2**63 for item in value)
+    )
 
 
 def _tensor(data: np.ndarray, entry: dict[str, Any]) -> np.ndarray:

@@ -10,6 +10,17 @@ from benchmark.submissions.problems import Problem, problem
 from benchmark.submissions.reading import MAX_RESULT
 from benchmark.submissions.repository import Subject
 
+_ASK = {
+    "authors": "ask those who were named before",
+    "sae": "say why; look at where its files lie now",
+    "generator": "say why; look at where its files lie now",
+    "training_data": "say why; it decides the marks on the board",
+    "withdrawn": "ask its authors; it takes the entry off the board for good",
+}
+_BOARD = ("encoder", "real")
+"""What decides the board that an entry is on."""
+_DESCRIBED = ("architecture", "d_in", "d_sae")
+"""What a document says of its weights."""
 _SUITE = "take it out of the request; results are measured after it is merged"
 
 
@@ -38,20 +49,24 @@ def change_problems(base: Sequence[Subject], head: Sequence[Subject]) -> Iterato
 
 
 def change_notes(base: Sequence[Subject], head: Sequence[Subject]) -> Iterator[Problem]:
-    """What a reviewer should look at: declared training data that changed."""
+    """What a reviewer should look at: every part of a document that is not what it was."""
     before = {(each.kind, each.folder.name): each for each in base}
     for new in head:
         old = before.get((new.kind, new.folder.name))
-        if old is None or not new.document:
+        if old is None or old.faults or new.faults:
             continue
-        parts = old.document.get("training_data"), new.document.get("training_data")
-        if old.results and parts[0] != parts[1]:
+        for key in sorted({*old.document, *new.document}):
+            if old.document.get(key) == new.document.get(key):
+                continue
+            what = "another value than before"
+            if key not in old.document or key not in new.document:
+                what = "added" if key in new.document else "taken away"
             yield problem(
                 named(new.folder / DOCUMENT),
-                "$.training_data",
-                "another declaration than before",
-                "a reason in the request",
-                "say why; it decides the marks on the board",
+                f"$.{key}",
+                what,
+                "a change that its authors agree to",
+                _ASK.get(key, "say why in the request"),
             )
 
 
@@ -98,14 +113,21 @@ def _mark(path: Path) -> str:
 def _taken_over(old: Subject, new: Subject) -> Iterator[Problem]:
     where = named(new.folder / DOCUMENT)
     key = "sae" if new.kind == "saes" else "generator"
-    if _content(old.document, key) != _content(new.document, key):
-        yield problem(
-            where,
-            f"$.{key}",
-            "other content than before",
-            f"what {new.folder.name} has always been",
-            "hand it in under another id",
-        )
+    measured = bool(old.results)
+    for name in (key, *(_BOARD if measured else ())):
+        was, now = old.document.get(name), new.document.get(name)
+        if was is None or now is None:  # absent from this kind, or a fault that is said already
+            continue
+        if name == key:
+            was, now = (_content(block, new.kind, measured) for block in (was, now))
+        if was != now:
+            yield problem(
+                where,
+                f"$.{name}",
+                "other content than before" if name == key else now,
+                f"what {new.folder.name} has always been" if name == key else f"{was}, as before",
+                "hand it in under another id",
+            )
     if old.document.get("withdrawn") and not new.document.get("withdrawn"):
         yield problem(
             where,
@@ -116,9 +138,13 @@ def _taken_over(old: Subject, new: Subject) -> Iterator[Problem]:
         )
 
 
-def _content(document: Mapping[str, Any], key: str) -> Any:
-    """What makes a submission itself; where its files lie may change."""
-    block = document.get(key, {})
-    if block.get("files"):
-        return sorted(each["sha256"] for each in block["files"]), block.get("k")
-    return {name: value for name, value in block.items() if name != "hub"}
+def _content(block: Mapping[str, Any], kind: str, measured: bool) -> dict[str, Any]:
+    """What makes a submission itself; where its files lie and what they are called may change.
+
+    What a first measurement may find to be wrong can be put right until then.
+    """
+    free = ("files", "hub") if measured else ("files", "hub", *_DESCRIBED)
+    content = {name: value for name, value in block.items() if name not in free}
+    hashes = [each["sha256"] for each in block.get("files", ())]
+    # pictures are numbered through the files in their order
+    return {**content, "files": hashes if kind == "generators" else sorted(hashes)}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from benchmark.errors import UserError
 from benchmark.names import ID
 from benchmark.submissions.change import change_notes, change_problems
 from benchmark.submissions.documents import (
+    DOCUMENT,
     KINDS,
     Submission,
     named,
@@ -16,6 +18,7 @@ from benchmark.submissions.documents import (
     read_results,
     submission_folders,
 )
+from benchmark.submissions.exposure import unclear_names
 from benchmark.submissions.folders import folder_problems
 from benchmark.submissions.ids import PLACE
 from benchmark.submissions.measured import (
@@ -31,6 +34,7 @@ from benchmark.submissions.repository import (
     root_problems,
     twice_problems,
 )
+from benchmark.submissions.texts import is_day
 from benchmark.submissions.weights import file_problems, sae_problems
 
 MAX_PROBLEMS = 1000
@@ -81,7 +85,7 @@ def check(root: Path, folders: Sequence[Path] | None = None, *, base: Path | Non
     """
     everything = read_all(_checked_root(root))
     before = [] if base is None else read_all(base / "submissions")
-    notes = list(_older(everything))
+    notes = [*_older(everything), *_unclear(everything)]
     found = [*root_problems(root), *_between(everything, before)]
     if base is not None:
         found += change_problems(before, everything)
@@ -184,12 +188,26 @@ def _claimed(subject: Subject) -> Iterator[Problem]:
     for place in places:
         if PLACE.fullmatch(place) and not set(place.split("+")) <= set(DATASETS.entries):
             yield problem(
-                named(subject.folder / "submission.json"),
+                named(subject.folder / DOCUMENT),
                 f"$.claimed.{place}",
                 place,
                 f"a dataset, or two joined by +: {', '.join(sorted(DATASETS.entries))}",
                 "name the results folder that the numbers belong to",
             )
+
+
+def _withdrawn(subject: Subject) -> Iterator[Problem]:
+    day = str(subject.document.get("withdrawn", {}).get("date", ""))
+    # somewhere it is tomorrow already
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+    if is_day(day) and day > tomorrow:
+        yield problem(
+            named(subject.folder / DOCUMENT),
+            "$.withdrawn.date",
+            day,
+            "a day that has come",
+            "write the day of the withdrawal",
+        )
 
 
 def _layout(subject: Subject) -> Iterator[Problem]:
@@ -200,7 +218,16 @@ def _results(subject: Subject) -> Iterator[Problem]:
     yield from result_problems(subject.results, subject.document, subject.folder, subject.kind)
 
 
-RULES: tuple[Rule, ...] = (_folder, _files, _sae, _generator, _claimed, _layout, _results)
+RULES: tuple[Rule, ...] = (
+    _folder,
+    _files,
+    _sae,
+    _generator,
+    _claimed,
+    _withdrawn,
+    _layout,
+    _results,
+)
 """Rules over one folder; one over several is called by ``check``."""
 
 
@@ -211,6 +238,18 @@ def _key(subject: Subject) -> str:
 def _block(subject: Subject) -> Mapping[str, Any] | None:
     block: Mapping[str, Any] | None = subject.document.get(_key(subject))
     return block
+
+
+def _unclear(subjects: Iterable[Subject]) -> Iterator[Problem]:
+    for subject in subjects:
+        for place, name, known in unclear_names(subject.document):
+            yield problem(
+                named(subject.folder / DOCUMENT),
+                f"$.training_data[{place}].dataset",
+                name,
+                f"{known}, or a dataset that has nothing to do with it",
+                f"write {known} if it is meant, so that the board marks what the training saw",
+            )
 
 
 def _older(subjects: Iterable[Subject]) -> Iterator[Problem]:

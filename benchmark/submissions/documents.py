@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ KINDS = ("saes", "generators")
 """Kinds of submission, as their folders are called."""
 DOCUMENT = "submission.json"
 RESULTS = "results"
+WEIGHTS = ".safetensors"
+"""How the file with an SAE's tensors ends."""
 SCHEMAS = {
     "saes": ("submission-sae", "result-sae"),
     "generators": ("submission-generator", "result-generator"),
@@ -190,11 +193,24 @@ def read_results(folder: Path, kind: str) -> tuple[tuple[Result, ...], list[Prob
             fault = problem(where, "", error.found, error.expected, "measure again")
             problems.append(fault)
             continue
-        faults = _schema_problems(SCHEMAS[kind][1], document, where)
+        faults = _schema_problems(SCHEMAS[kind][1], document, where) or _time_problems(
+            document["timing"]["measured_at"], where
+        )
         problems += faults
         if not faults:
             results.append(Result(place, version, file, document))
     return tuple(results), problems
+
+
+def _time_problems(text: str, where: str) -> list[Problem]:
+    """The fault of a time that has the form of one and is none, or none that a clock can show."""
+    try:
+        if 2000 <= datetime.fromisoformat(text).year < 3000:
+            return []
+    except ValueError:
+        pass
+    expected = "a time of this millennium, such as 2026-12-01T00:00:00Z"
+    return [problem(where, "$.timing.measured_at", text, expected, "measure again")]
 
 
 def _schema_problems(schema: str, document: dict[str, Any], where: str) -> list[Problem]:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark.submissions.documents import DOCUMENT, RESULTS, named
-from benchmark.submissions.problems import Problem, problem
+from benchmark.submissions.ids import DEVICES
+from benchmark.submissions.problems import Problem, problem, visible
 from benchmark.submissions.reading import MAX_DOCUMENT
 
 MAX_FOLDER = 4 * 2**20
 """Bytes of a folder's own files; results are the suite's and do not count."""
+MAX_UNPACKED = 64 * 2**20
+"""Bytes that the pictures of a folder's file come to, however the file packs them."""
 MAX_ENTRIES = 64
 """Files and folders beside each other."""
 
@@ -53,6 +56,11 @@ def entries(folder: Path) -> list[Entry]:
     return found
 
 
+def is_small(path: Path) -> bool:
+    """Whether ``path`` is an ordinary file of a size that a folder may have."""
+    return not path.is_symlink() and path.is_file() and path.stat().st_size <= MAX_FOLDER
+
+
 def odd_entries(found: Iterable[Entry]) -> Iterator[Problem]:
     """Links, devices, hidden and executable files."""
     for entry in found:
@@ -92,6 +100,7 @@ def folder_problems(folder: Path, declared: Iterable[str] | None) -> Iterator[Pr
         )
         return
     yield from odd_entries(found)
+    yield from _names(found)
     known = None if declared is None else {DOCUMENT, *declared}
     for entry in found:
         if entry.path.name.startswith("."):
@@ -109,6 +118,20 @@ def folder_problems(folder: Path, declared: Iterable[str] | None) -> Iterator[Pr
                 "delete it, or name it under files",
             )
     yield from _sizes(folder, found)
+
+
+def _names(found: Iterable[Entry]) -> Iterator[Problem]:
+    """Names that other systems cannot tell apart, or take for a device."""
+    first: dict[str, str] = {}
+    for entry in found:
+        name = entry.path.name
+        other = first.setdefault(name.casefold(), name)
+        if other != name:
+            expected = f"a name that differs from {visible(other)} by more than case"
+            yield problem(named(entry.path), "", name, expected, "rename it")
+        if name.split(".")[0].casefold() in DEVICES or name.endswith("."):
+            expected = "a name that every system can store"
+            yield problem(named(entry.path), "", name, expected, "rename it")
 
 
 def _sizes(folder: Path, found: Iterable[Entry]) -> Iterator[Problem]:

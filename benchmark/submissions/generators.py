@@ -1,15 +1,23 @@
 """Rules for submissions of generators, beside those for every submission."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmark.errors import UserError
 from benchmark.submissions.documents import DOCUMENT, named, read_results
-from benchmark.submissions.folders import MAX_FOLDER
+from benchmark.submissions.folders import MAX_UNPACKED, is_small
 from benchmark.submissions.generators_known import PIPELINES, REAL_SETS, prompts_of
 from benchmark.submissions.generators_results import generator_result_problems
 from benchmark.submissions.problems import Problem, problem
+
+if TYPE_CHECKING:
+    from benchmark.submissions.generators_images import ImageFile
+
+MAX_PIXELS = 2**28
+"""Of all different pictures in a folder together: decoding them takes seconds."""
 
 
 def validate_generator(folder: Path, document: Mapping[str, Any]) -> Iterator[Problem]:
@@ -55,23 +63,18 @@ def _model(generator: Mapping[str, Any], where: str) -> Iterator[Problem]:
 
 def _images(folder: Path, files: Sequence[Mapping[str, Any]]) -> tuple[list[Problem], str | None]:
     """Faults of the files in the folder, at most one a file; if there are none, their hash."""
-    from benchmark.submissions.generators_images import (
-        ImageFile,
-        ImagesFault,
-        ParquetSet,
-        check_readable,
-    )
+    from benchmark.submissions.generators_images import ImageFile, ImagesFault, ParquetSet
 
     faults, sound = [], []
+    seen = _Seen()
     for entry in files:
         path = folder / entry["path"]
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_FOLDER:
+        if not is_small(path):
             return [], None  # said by the rules for every folder
         label = named(path)
         try:
-            file = ImageFile.of(path, label)
-            for row, data in enumerate(file.encoded()):
-                check_readable(data, f"{label} row {row}")
+            file = ImageFile.of(path, label, limit=MAX_UNPACKED)
+            _decode(file, seen)
             sound.append(file)
         except ImagesFault as error:
             place = error.where.removeprefix(label).strip()
@@ -85,3 +88,28 @@ def _images(folder: Path, files: Sequence[Mapping[str, Any]]) -> tuple[list[Prob
         where = named(folder / DOCUMENT)
         fault = problem(where, "$.generator.files", error.found, error.expected, "add images")
         return [fault], None
+
+
+@dataclass
+class _Seen:
+    """Pictures that were decoded: their hashes, and how many pixels they have together."""
+
+    hashes: set[bytes] = field(default_factory=set)
+    pixels: int = 0
+
+
+def _decode(file: "ImageFile", seen: _Seen) -> None:
+    """Decode every picture of a file that was not seen yet."""
+    from benchmark.submissions.generators_images import ImagesFault, check_picture, check_readable
+
+    for row, data in enumerate(file.encoded()):
+        digest = hashlib.sha256(data).digest()
+        if digest in seen.hashes:
+            continue
+        where = f"{file.label} row {row}"
+        width, height = check_picture(data, where)
+        seen.hashes.add(digest)
+        seen.pixels += width * height
+        if seen.pixels > MAX_PIXELS:
+            raise ImagesFault(where, "far too many pixels", f"at most {MAX_PIXELS:,} in all files")
+        check_readable(data, where)

@@ -55,14 +55,18 @@ class ImageFile:
         path: where it lies.
         label: what messages call it.
         rows: pictures in it.
+        limit: bytes that all rows may come to; a few of the file can stand for many.
     """
 
     path: Path
     label: str
     rows: int
+    limit: int = MAX_TOTAL_BYTES
 
     @classmethod
-    def of(cls, path: Path, label: str | None = None) -> "ImageFile":
+    def of(
+        cls, path: Path, label: str | None = None, *, limit: int = MAX_TOTAL_BYTES
+    ) -> "ImageFile":
         """Check size, rows, columns and codecs of a file; no row is read.
 
         Raises:
@@ -79,19 +83,27 @@ class ImageFile:
         _check_codecs(path, named)
         with _opened(path, named) as file:
             _check_form(file, named)
-            return cls(path, named, file.metadata.num_rows)
+            return cls(path, named, file.metadata.num_rows, limit)
 
     def encoded(self) -> Iterator[bytes]:
         """The bytes of every picture in order, a batch in memory at a time.
 
         Raises:
-            ImagesFault: a row that holds no bytes, names a file, or is too large.
+            ImagesFault: a row that holds no bytes, names a file, or is too large; more bytes in
+                all than the limit.
         """
-        row = 0
+        row = unpacked = 0
         with _opened(self.path, self.label) as file:
             batches = file.iter_batches(_BATCH_ROWS, columns=[COLUMN], use_threads=False)
             for batch in batches:
                 batch.validate(full=True)
+                unpacked += batch.nbytes
+                if unpacked > self.limit:
+                    raise ImagesFault(
+                        self.label,
+                        f"more than {self.limit:,} bytes unpacked",
+                        "at most as many, each repeat counted",
+                    )
                 for value in batch.column(0):
                     if row == self.rows:
                         raise ImagesFault(self.label, f"more than {row} rows", "as many as it says")

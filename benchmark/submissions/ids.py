@@ -3,15 +3,17 @@
 import re
 
 _NAMES = """
-about aix all api assets aux badges board boards card cards cite compare con css data
+about aix all api assets badges board boards card cards cite compare css data
 definitions entries entry example examples feed font fonts generator generators history icon
-images index js judge latest latents main media methods metrics new none null nul pages prn r
+images index js judge latest latents main media methods metrics new none null pages r
 random releases result results robots sae saes search sitemap static submission submissions
 sweep undefined untrained
 """
-RESERVED = frozenset(_NAMES.split()) | {
+DEVICES = frozenset(("aux", "con", "nul", "prn")) | {
     f"{port}{number}" for port in ("com", "lpt") for number in range(10)
 }
+"""Names of files that Windows takes for a device, whatever they end in."""
+RESERVED = frozenset(_NAMES.split()) | DEVICES
 """Folders and pages of the site, words that programs read as nothing, names of devices."""
 
 _PAIRS = (("rn", "m"), ("vv", "w"))

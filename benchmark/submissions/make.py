@@ -1,5 +1,6 @@
 """A submission's folder made from an SAE: read what can be read, take the rest from its owner."""
 
+import itertools
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from benchmark.errors import UserError
 from benchmark.files import file_sha256, replacing_dir, write_json
 from benchmark.names import ID
-from benchmark.submissions.documents import DOCUMENT, RESULTS
-from benchmark.submissions.folders import MAX_FOLDER
+from benchmark.submissions.convert import check_size, convert
+from benchmark.submissions.documents import DOCUMENT, RESULTS, WEIGHTS
 from benchmark.submissions.problems import visible
-from benchmark.submissions.weights import SETTINGS, WEIGHTS
+from benchmark.submissions.weights import SETTINGS
 
 if TYPE_CHECKING:
     from benchmark.saes import Sae
@@ -70,7 +71,14 @@ def read_source(text: str, *, k: int | None = None, architecture: str | None = N
 
     at_hub = is_hub_id(text)
     place = fetch(text) if at_hub else Path(text)
-    sae = load_sae(place, k=k, architecture=architecture)
+    try:
+        sae = load_sae(place, k=k, architecture=architecture)
+    except UserError as error:
+        if "no weights here" in str(error) and (inside := _weights_inside(place)):
+            raise UserError(
+                f"{place}: no weights here, but in {inside}; give that folder"
+            ) from None
+        raise
     block: dict[str, Any] = {
         "architecture": sae.architecture,
         "d_in": sae.d_in,
@@ -84,6 +92,17 @@ def read_source(text: str, *, k: int | None = None, architecture: str | None = N
             raise UserError(f"{text}: expected owner/name[/folder]@revision")
         block["hub"] = {key: value for key, value in match.groupdict().items() if value}
     return Source(sae, open_files(place), block)
+
+
+def _weights_inside(place: Path) -> str:
+    """The folders in ``place`` that hold a file of tensors, at most three; "" if none does."""
+    folders = [each for each in itertools.islice(place.iterdir(), 1000) if each.is_dir()]
+    found = sorted(str(each) for each in folders if any(map(_is_weights, each.iterdir())))
+    return ", ".join(found[:3])
+
+
+def _is_weights(file: Path) -> bool:
+    return file.suffix in (WEIGHTS, ".pt", ".pth", ".npz")
 
 
 def filled_in(answers: Answers, source: Source) -> Answers:
@@ -209,12 +228,12 @@ def _put_files(source: Source, folder: Path) -> tuple[list[dict[str, str]], list
     notes = []
     if weights.suffix == WEIGHTS:
         size = sum(file.stat().st_size for file in read)
-        _check_size(size, weights)
+        check_size(size, weights)
         for file in read:
             shutil.copyfile(file, folder / _name(file))
     else:
-        _convert(source, folder)
-        notes.append(f"{weights.name} was converted to safetensors, in the suite's own format")
+        form = convert(source, folder)
+        notes.append(f"{weights.name} was converted to safetensors, in {form} format")
     names = sorted(item.name for item in folder.iterdir())
     return [{"path": name, "sha256": file_sha256(folder / name)} for name in names], notes
 
@@ -223,37 +242,6 @@ def _name(file: Path) -> str:
     if file.name in SETTINGS or _FILE.fullmatch(file.name):
         return file.name
     return f"sae{WEIGHTS}"
-
-
-def _convert(source: Source, folder: Path) -> None:
-    from benchmark.runs import weights_sha256
-    from benchmark.saes import load_sae
-    from benchmark.saes.formats.assay import FORMAT
-
-    sae, weights = source.sae, source.files.weights
-    _check_size(8 * sae.d_in * sae.d_sae, weights)
-    inner = folder / "converted"
-    try:
-        FORMAT.save(sae, inner, {})
-        same = weights_sha256(load_sae(inner)) == weights_sha256(sae)
-    except TypeError:
-        same = False
-    if not same:
-        raise UserError(
-            f"{weights}: cannot be converted to the suite's own format without a change; save it "
-            "as safetensors in its library's format"
-        )
-    for file in sorted(inner.iterdir()):
-        file.replace(folder / file.name)
-    inner.rmdir()
-
-
-def _check_size(size: int, weights: Path) -> None:
-    if size > MAX_FOLDER - 2**16:
-        raise UserError(
-            f"{weights}: {size:,} bytes, but a folder holds at most {MAX_FOLDER:,}; put it on the "
-            "Hub as safetensors and give owner/name@REVISION with the full 40-digit commit"
-        )
 
 
 def _check(document: Mapping[str, Any], identifier: str) -> None:

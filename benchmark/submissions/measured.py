@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from benchmark.errors import UserError
 from benchmark.names import slug
 from benchmark.submissions.documents import RESULTS, Result, Submission, named, result_files
 from benchmark.submissions.folders import Entry, entries, odd_entries
@@ -14,6 +15,8 @@ from benchmark.submissions.problems import Problem, problem
 from benchmark.submissions.recompute import mean_problems
 
 _MOST_ENTRIES = 1000
+_LIBRARIES = ("open_clip", "timm", "transformers")
+"""Encoders whose name is followed by a model."""
 _BY_SUITE = "results are written by assay submit score --record alone"
 
 
@@ -21,10 +24,12 @@ def layout_problems(folder: Path) -> Iterator[Problem]:
     """Names under results/ that are no place, no version, or leave a gap."""
     root = folder / RESULTS
     yield from odd_entries(entries(root))
+    yield from _emptiness(root)
     for place in entries(root):
         if place.is_file or (place.is_folder and not PLACE.fullmatch(place.path.name)):
             yield problem(named(place.path), "", place.path.name, "a folder DATASET", _BY_SUITE)
         elif place.is_folder:
+            yield from _emptiness(place.path)
             yield from _versions(place)
     numbers: dict[str, list[int]] = {}
     for name, version, _ in result_files(folder):
@@ -38,6 +43,12 @@ def layout_problems(folder: Path) -> Iterator[Problem]:
                 f"1 to {len(found)} without a gap",
                 "put back the one that is missing",
             )
+
+
+def _emptiness(folder: Path) -> Iterator[Problem]:
+    """A folder without content, which may be the place of another repository."""
+    if folder.is_dir() and not folder.is_symlink() and not entries(folder):
+        yield problem(named(folder), "", "an empty folder", "results, or no folder", "delete it")
 
 
 def _versions(place: Entry) -> Iterator[Problem]:
@@ -75,7 +86,8 @@ def result_problems(
         if (place := place_of(record)) != result.place:
             yield problem(where, "", f"in {result.place}", f"in {place}", _BY_SUITE)
         if kind == "saes":
-            yield from _sizes(who, document.get("sae", {}), where)
+            yield from _described(who, document.get("sae", {}), where)
+            yield from _encoder(record["encoder"]["name"], document.get("encoder"), where)
             yield from mean_problems(record, where)
             seen.add(str(who.get("weights_sha256")))
     if len(seen) > 1 or "None" in seen:
@@ -88,10 +100,50 @@ def result_problems(
         )
 
 
-def _sizes(who: Mapping[str, Any], sae: Mapping[str, Any], where: str) -> Iterator[Problem]:
-    for key in ("d_in", "d_sae"):
+def _described(who: Mapping[str, Any], sae: Mapping[str, Any], where: str) -> Iterator[Problem]:
+    for key in ("architecture", "d_in", "d_sae"):
         if key in sae and who[key] != sae[key]:
             yield problem(where, f"$.submission.{key}", who[key], str(sae[key]), _BY_SUITE)
+
+
+def _encoder(recorded: str, declared: str | None, where: str) -> Iterator[Problem]:
+    if declared not in (None, "none") and not is_encoder(recorded, str(declared)):
+        expected = f"{declared}, the encoder of the submission"
+        yield problem(where, "$.encoder.name", recorded, expected, _BY_SUITE)
+
+
+def is_encoder(recorded: str, declared: str) -> bool:
+    """Whether a record's encoder is the one that a submission declares.
+
+    A record leaves out a model's owner and revision, the batch, the device, and a token that is
+    the model's usual one.
+    """
+    from benchmark.encoders.choice import parse
+
+    family, _, options = declared.partition(":")
+    measured, _, found = recorded.partition(":")
+    if family != measured:
+        return False
+    if not options and not found:
+        return True
+    takes_model = family in _LIBRARIES
+    try:
+        wanted_model, wanted = parse(family, options, takes_model=takes_model)
+        model, choice = parse(family, found, takes_model=takes_model)
+    except UserError:
+        return False
+    place = wanted_model.partition("@")[0].rstrip("/")
+    same_model = model == place or place.endswith(f"/{model}")
+    same_token = choice.token in (None, wanted.token)
+    return (
+        same_model
+        and same_token
+        and (choice.layer, choice.dtype)
+        == (
+            wanted.layer,
+            wanted.dtype,
+        )
+    )
 
 
 def current_fingerprints(

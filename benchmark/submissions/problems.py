@@ -49,8 +49,14 @@ class Problem:
 
 
 def is_unseen(character: str) -> bool:
-    """Whether a character shows nothing or turns the text around it: control, bidi, zero width."""
-    return character in _HIDDEN or unicodedata.category(character) in _UNSEEN
+    """Whether a character shows nothing or turns the text around it: control, bidi, zero width.
+
+    Unicode's noncharacters count too: XML cannot hold all of them.
+    """
+    if character in _HIDDEN or unicodedata.category(character) in _UNSEEN:
+        return True
+    code = ord(character)
+    return code & 0xFFFE == 0xFFFE or 0xFDD0 <= code <= 0xFDEF
 
 
 def visible(value: Any, limit: int = SHOWN) -> str:

@@ -96,11 +96,11 @@ def parse_object(data: bytes) -> dict[str, Any]:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _BadJson(f"key {visible(json.dumps(twice))} twice", "every key once")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise _BadJson(f"key {visible(json.dumps(name))} twice", "every key once")
+        found[name] = value
     return found
 
 

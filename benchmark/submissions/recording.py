@@ -1,15 +1,19 @@
 """Measurements kept: the next version of a place, never over an old one."""
 
+import itertools
 import math
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.files import check_target, write_json
-from benchmark.submissions.documents import RESULTS, Submission
+from benchmark.submissions.documents import RESULTS, Submission, result_files, submission_folders
 from benchmark.submissions.measured import place_of
+from benchmark.submissions.reading import MAX_RESULT, JsonProblem, read_object
+from benchmark.submissions.repository import measured_content
 
 ACROSS_PROCESSORS = 1e-3
 """How far scores may differ between kinds of processor, whose last bits differ."""
@@ -56,7 +60,8 @@ def record_result(submission: Submission, document: Mapping[str, Any]) -> Path |
         The file; None where the newest version there says the same already.
 
     Raises:
-        UserError: a record of another submission, or a version that somebody else wrote meanwhile.
+        UserError: a record of another submission, content that another one has handed in already,
+            or a version that somebody else wrote meanwhile.
     """
     if document["submission"]["id"] != submission.id:
         raise UserError(
@@ -66,15 +71,45 @@ def record_result(submission: Submission, document: Mapping[str, Any]) -> Path |
     newest = submission.newest().get(place)
     if newest is not None and same_measurement(newest.document, document):
         return None
+    if (other := _twin(submission, document)) is not None:
+        raise UserError(
+            f"{submission.id}: its content is that of {other}, though its files differ; one "
+            "content is one submission: withdraw or delete one of both"
+        )
     version = 1 if newest is None else newest.version + 1
     file = submission.folder / RESULTS / place / f"{version}.json"
-    check_target(file)
-    fresh = file.with_suffix(".new")
-    write_json(fresh, document)
-    try:
-        os.link(fresh, file)  # unlike a rename, never over a file
-    except FileExistsError:
-        raise UserError(f"{file}: is there already; run the command again") from None
-    finally:
-        fresh.unlink()
+    _write_new(file, document, submission.folder.absolute().parents[2])
     return file
+
+
+def _twin(submission: Submission, document: Mapping[str, Any]) -> str | None:
+    """Id of another submission whose results are of the same content."""
+    content = measured_content(submission.kind, document)
+    own = submission.folder.absolute()
+    for folder in submission_folders(own.parents[1], submission.kind):
+        if content is None or folder.name == own.name:
+            continue
+        # all results of one submission are of one content, so that any tells
+        for _, _, file in itertools.islice(result_files(folder), 1):
+            try:
+                if measured_content(submission.kind, read_object(file, MAX_RESULT)) == content:
+                    return folder.name
+            except (JsonProblem, LookupError, TypeError, AttributeError):
+                continue  # no result; the rules say so
+    return None
+
+
+def _write_new(file: Path, document: Mapping[str, Any], beside: Path) -> None:
+    """Write ``file`` whole, or not at all where it exists.
+
+    It is made in the folder ``beside`` first: what a stopped run leaves is no submission's.
+    """
+    check_target(file)
+    with tempfile.TemporaryDirectory(prefix=".assay-", dir=beside) as name:
+        fresh = Path(name) / file.name
+        write_json(fresh, document)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            os.link(fresh, file)  # unlike a rename, never over a file
+        except FileExistsError:
+            raise UserError(f"{file}: is there already; run the command again") from None

@@ -1,15 +1,20 @@
 """Rules over all submissions at once: the root, ids alike, weights handed in twice."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmark.submissions.documents import DOCUMENT, KINDS, Result, named
-from benchmark.submissions.folders import entries, odd_entries
+from benchmark.errors import UserError
+from benchmark.submissions.documents import DOCUMENT, KINDS, WEIGHTS, Result, named
+from benchmark.submissions.folders import MAX_UNPACKED, entries, is_small, odd_entries
 from benchmark.submissions.ids import skeleton
 from benchmark.submissions.problems import Problem, problem, visible
 
+_MEASURED = {"saes": ("sae", "weights_sha256"), "generators": ("images", "images_sha256")}
+"""Kind → how its content is called among identities, and where a result holds its hash."""
+_MAX_README = 64 * 2**10
 _OTHER_ID = "choose an id that differs more"
 
 
@@ -41,6 +46,14 @@ def root_problems(root: Path) -> Iterator[Problem]:
             continue
         if entry.is_file and entry.path.name != "README.md":
             yield problem(entry.path.name, "", "a file", f"only {', '.join(KINDS)}", "delete it")
+        elif entry.is_file and entry.size > _MAX_README:
+            yield problem(
+                entry.path.name,
+                "",
+                f"{entry.size:,} bytes",
+                f"at most {_MAX_README:,} bytes",
+                "shorten it",
+            )
         if entry.is_folder and entry.path.name not in KINDS:
             yield problem(entry.path.name, "", "a folder", f"only {', '.join(KINDS)}", "delete it")
 
@@ -66,7 +79,7 @@ def twice_problems(subjects: Sequence[Subject]) -> Iterator[Problem]:
     """Weights or images that another submission has handed in already."""
     first: dict[str, Subject] = {}
     for subject in subjects:
-        for key in sorted(set(_identity(subject))):
+        for key in sorted(set(identity(subject))):
             other = first.setdefault(key, subject)
             if other is subject:
                 continue
@@ -80,14 +93,46 @@ def twice_problems(subjects: Sequence[Subject]) -> Iterator[Problem]:
             break
 
 
-def _identity(subject: Subject) -> Iterable[str]:
+def identity(subject: Subject) -> Iterator[str]:
+    """What no two submissions may share: hashes of files, and of what is in them."""
     if subject.kind == "saes":
-        files = subject.document.get("sae", {}).get("files", ())
-        yield from (each["sha256"] for each in files if each["path"].endswith(".safetensors"))
-        for result in subject.results:
-            yield f"sae:{result.document['submission'].get('weights_sha256')}"
-        return
-    files = subject.document.get("generator", {}).get("files", ())
-    yield from (each["sha256"] for each in files)
+        block = subject.document.get("sae", {})
+        names = [each["path"] for each in block.get("files", ())]
+        weights = [name for name in names if name.endswith(WEIGHTS)]
+        yield from (each["sha256"] for each in block.get("files", ()) if each["path"] in weights)
+        if "hub" not in block:
+            yield from _tensors(subject.folder, weights)
+    else:
+        block = subject.document.get("generator", {})
+        yield from (each["sha256"] for each in block.get("files", ()))
+        if block.get("files") and "hub" not in block:
+            yield from _images(subject.folder, [each["path"] for each in block["files"]])
     for result in subject.results:
-        yield f"images:{result.document['submission'].get('images_sha256')}"
+        if (content := measured_content(subject.kind, result.document)) is not None:
+            yield content
+
+
+def measured_content(kind: str, record: Mapping[str, Any]) -> str | None:
+    """What a result says of the content that was measured, as one of ``identity``."""
+    name, key = _MEASURED[kind]
+    found = record["submission"].get(key)
+    return None if found is None else f"{name}:{found}"
+
+
+def _tensors(folder: Path, names: Sequence[str]) -> Iterator[str]:
+    from benchmark.tensors import content_sha256
+
+    for name in names:
+        if is_small(folder / name):
+            with suppress(UserError):  # the rules for weights say what is wrong
+                yield f"tensors:{content_sha256(folder / name)}"
+
+
+def _images(folder: Path, names: Sequence[str]) -> Iterator[str]:
+    from benchmark.submissions.generators_images import ImageFile, ImagesFault, ParquetSet
+
+    if not all(is_small(folder / name) for name in names):
+        return
+    with suppress(ImagesFault):  # the rules for pictures say what is wrong
+        files = [ImageFile.of(folder / name, limit=MAX_UNPACKED) for name in names]
+        yield f"images:{ParquetSet(folder.name, files).content_sha256()}"

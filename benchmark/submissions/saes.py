@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmark.errors import UserError
 from benchmark.files import file_sha256
-from benchmark.submissions.documents import DOCUMENT, Submission
-from benchmark.submissions.weights import WEIGHTS
+from benchmark.submissions.documents import DOCUMENT, WEIGHTS, Submission
 
 if TYPE_CHECKING:
     from benchmark.saes import Sae
@@ -19,7 +18,7 @@ def open_sae(submission: Submission) -> "Sae":
 
     Raises:
         UserError: a file that is missing or has another hash, files that are no SAE, or one of
-            other sizes than the document says.
+            another architecture or other sizes than the document says.
     """
     from benchmark.saes import load_sae
 
@@ -31,11 +30,11 @@ def open_sae(submission: Submission) -> "Sae":
             _link(source / declared["path"], folder / declared["path"], declared["sha256"])
         weights = next(each["path"] for each in block["files"] if each["path"].endswith(WEIGHTS))
         try:
-            sae = load_sae(folder / weights, k=block.get("k"), architecture=_hint(block))
+            sae = load_sae(folder / weights, k=block.get("k"), architecture=hint(block))
         except UserError as error:
             raise UserError(str(error).replace(str(folder), str(source))) from None
-    for key, found in (("d_in", sae.d_in), ("d_sae", sae.d_sae)):
-        if found != block[key]:
+    for key in ("architecture", "d_in", "d_sae"):
+        if (found := getattr(sae, key)) != block[key]:
             where = f"{submission.folder / DOCUMENT} $.sae.{key}"
             raise UserError(
                 f"{where}: found {block[key]}; expected {found}, what the weights have; correct it"
@@ -54,7 +53,8 @@ def who(submission: Submission, sae: "Sae", identifier: str | None = None) -> di
     return {**found, "name": submission.name}
 
 
-def _hint(block: Mapping[str, Any]) -> str | None:
+def hint(block: Mapping[str, Any]) -> str | None:
+    """The architecture of a document's ``sae`` where a file may need to be told."""
     return block["architecture"] if block["architecture"] in ("topk", "relu") else None
 
 

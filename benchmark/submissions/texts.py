@@ -37,7 +37,7 @@ def document_problems(document: Mapping[str, Any], folder: str, file: str) -> It
                 "copy it from orcid.org",
             )
     withdrawn = document.get("withdrawn")
-    if withdrawn and not _is_date(withdrawn["date"]):
+    if withdrawn and not is_day(withdrawn["date"]):
         yield problem(
             file,
             "$.withdrawn.date",
@@ -139,7 +139,8 @@ def _orcid(text: str) -> bool:
     return "0123456789X"[(12 - total % 11) % 11] == digits[15]
 
 
-def _is_date(text: str) -> bool:
+def is_day(text: str) -> bool:
+    """Whether ``text`` is a day that the calendar has, as YYYY-MM-DD."""
     try:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:

@@ -6,13 +6,26 @@ from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.files import file_sha256
-from benchmark.submissions.documents import named
-from benchmark.submissions.folders import MAX_FOLDER, entries
+from benchmark.submissions.documents import WEIGHTS, named
+from benchmark.submissions.folders import MAX_FOLDER, entries, is_small
 from benchmark.submissions.problems import Problem, problem, visible
 from benchmark.submissions.reading import JsonProblem, read_object
 
-WEIGHTS = ".safetensors"
 SETTINGS = ("config.json", "cfg.json")
+
+_LINEAR = frozenset(("encoder.weight", "decoder.weight"))
+_MATRICES = frozenset(("W_enc", "W_dec"))
+MARKS: Mapping[str, tuple[frozenset[str], ...]] = {
+    "assay": (frozenset(("encoder", "encoder_bias", "decoder", "decoder_bias")),),
+    "saelens": (_MATRICES,),
+    "dictionary_learning": (_LINEAR, _MATRICES),
+    "sparsify": (frozenset(("encoder.weight", "W_dec")),),
+    "openai": (frozenset(("encoder.weight", "pre_bias", "latent_bias")),),
+    "overcomplete": (frozenset(("encoder.final_block.0.weight", "dictionary._weights")),),
+    "prisma": (_MATRICES,),
+    "bare": (_MATRICES,),
+}
+"""Format → sets of tensors of which a file of it has one; the formats themselves need torch."""
 
 _MAX_SETTINGS = 10**6
 _FLOATS = ("F64", "F32", "F16", "BF16")
@@ -69,7 +82,7 @@ def sae_problems(folder: Path, document: Mapping[str, Any]) -> Iterator[Problem]
         return
     for name in names:
         path = folder / name
-        if path.is_symlink() or not path.is_file() or path.stat().st_size > MAX_FOLDER:
+        if not is_small(path):
             continue
         if name.endswith(WEIGHTS):
             yield from _header(path, sae)
@@ -120,6 +133,14 @@ def _header(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:
         text = str(error).removeprefix(f"{path}: ")
         yield Problem(named(path), "", text, "a whole safetensors file", "save it again")
         return
+    if not _is_format(set(tensors)):
+        yield problem(
+            named(path),
+            "",
+            ", ".join(sorted(tensors)) or "no tensors",
+            f"the tensors of a format that assay score reads: {', '.join(sorted(MARKS))}",
+            "save it in its library's own format",
+        )
     wanted = sorted((sae["d_in"], sae["d_sae"]))
     matrices = 0
     for name, (dtype, shape) in sorted(tensors.items()):
@@ -141,6 +162,11 @@ def _header(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:
             f"a matrix of d_sae × d_in, {sae['d_sae']} × {sae['d_in']}",
             "correct $.sae.d_in and $.sae.d_sae, or the file",
         )
+
+
+def _is_format(names: set[str]) -> bool:
+    inside = {name.removeprefix("ae.").removeprefix("state_dict.") for name in names}
+    return any(mark <= inside for marks in MARKS.values() for mark in marks)
 
 
 def _settings(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:

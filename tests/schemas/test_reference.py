@@ -48,7 +48,12 @@ _HOLDERS = ("items", "additionalProperties", "oneOf", "anyOf", "$defs")
 def test_every_key_has_a_row(name: str) -> None:
     schema = schemas.load(name)
     rows = re.findall(r"^\| `([^`]+)` \|", reference.page(name, schema), re.MULTILINE)
-    assert {re.split(r"\.|\[\]", row)[-1] for row in rows} >= _keys(schema)
+    # a key may hold a dot itself: CITATION.cff
+    assert [
+        key
+        for key in _keys(schema)
+        if not any(re.search(rf"(^|\W){re.escape(key)}$", row) for row in rows)
+    ] == []
     assert rows, "a page without a table"
 
 

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import generator_cases as cases
 import pytest
 from submission_cases import edit, make_document, make_result, write_folder, write_result, write_sae
 
@@ -29,11 +30,31 @@ def head(base: Path, tmp_path: Path) -> Path:
 
 def test_a_new_submission_is_a_good_request(base: Path, head: Path) -> None:
     write_sae(head, "third", seed=3)
-    edit(head / "saes/first", "description", "Another text.")
-    edit(head / "saes/first", "withdrawn", {"date": "2026-12-01", "reason": "a fault"})
     report = check(head, base=base)
     assert report.problems == report.notes == ()
     assert report.checked == 3
+
+
+def test_every_changed_part_of_a_document_is_noted(base: Path, head: Path) -> None:
+    assert check(head, base=base).notes == ()
+    folder = head / "saes/second"
+    edit(folder, "authors", [{"name": "Somebody Else"}])
+    edit(folder, "name", "Mine")
+    edit(folder, "links", ...)
+    edit(folder, "withdrawn", {"date": "2026-12-01", "reason": "a fault"})
+    edit(folder, "sae.hub", {"repo": "stranger/name", "revision": "0" * 40})
+    for name in ("config.json", "sae.safetensors"):
+        (folder / name).unlink()
+    report = check(head, base=base)
+    assert report.problems == ()
+    assert [(each.path, each.found) for each in report.notes] == [
+        ("$.authors", "another value than before"),
+        ("$.links", "taken away"),
+        ("$.name", "another value than before"),
+        ("$.sae", "another value than before"),
+        ("$.withdrawn", "added"),
+    ]
+    assert {each.file for each in report.notes} == {"saes/second/submission.json"}
 
 
 def test_a_first_request_needs_no_submissions_before(head: Path, tmp_path: Path) -> None:
@@ -103,6 +124,16 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str, str]] = {
         "saes/first/submission.json",
         "other content than before",
     ),
+    "another encoder": (
+        lambda f: edit(f / "first", "encoder", "dinov2-vit-s-14"),
+        "saes/first/submission.json",
+        "dinov2-vit-s-14",
+    ),
+    "another architecture": (
+        lambda f: edit(f / "first", "sae.architecture", "jumprelu"),
+        "saes/first/submission.json",
+        "other content than before",
+    ),
     "the weights of another": (
         lambda f: write_sae(f.parent, "aaa", seed=2),
         "saes/aaa/submission.json",
@@ -138,14 +169,28 @@ def test_a_withdrawal_stays(base: Path, head: Path) -> None:
     assert fault.path == "$.withdrawn"
 
 
-def test_other_training_data_of_a_measured_entry_are_noted(base: Path, head: Path) -> None:
-    data = [{"dataset": "synavatars", "splits": ["match", "score"]}]
-    edit(head / "saes/first", "training_data", data)
-    edit(head / "saes/second", "training_data", data)
+def test_until_it_is_measured_a_wrong_description_can_be_put_right(base: Path, head: Path) -> None:
+    edit(head / "saes/second", "sae.architecture", "relu")
+    edit(head / "saes/second", "encoder", "dinov2-vit-s-14")
     report = check(head, base=base)
     assert report.problems == ()
-    assert [note.path for note in report.notes] == ["$.training_data"]
-    assert report.notes[0].file == "saes/first/submission.json"
+    assert [note.path for note in report.notes] == ["$.encoder", "$.sae"]
+
+
+def test_files_of_a_generator_keep_their_order(tmp_path: Path) -> None:
+    hub = {"repo": "owner/faces", "revision": "0" * 40}
+    files = [{"path": f"{k}.parquet", "sha256": str(k) * 64} for k in (1, 2)]
+    images = {"kind": "images", "files": files, "hub": hub}
+    base = tmp_path / "base"
+    cases.submission(base / "submissions/generators/drawn", generator=images)
+    head = tmp_path / "head"
+    folder = cases.submission(head / "generators/drawn", generator=images)
+    assert check(head, base=base).problems == ()
+    edit(folder, "generator.hub.repo", "owner/moved")
+    assert check(head, base=base).problems == ()
+    edit(folder, "generator.files", files[::-1])
+    (fault,) = check(head, base=base).problems
+    assert (fault.path, fault.found) == ("$.generator", "other content than before")
 
 
 def test_links_among_results_are_never_followed(base: Path, head: Path) -> None:

@@ -8,6 +8,7 @@ from submission_cases import edit, make_document, make_result, write_folder, wri
 import schemas
 from benchmark.errors import UserError
 from benchmark.submissions import exposure, load_submission, load_submissions
+from benchmark.submissions.check import check
 from benchmark.submissions.measured import current_fingerprints, older_data
 
 
@@ -74,6 +75,13 @@ SEEN = [
     ("synavatars", ["all"], ("score images", "edit pairs")),
     ("synavatars", ["test"], ("score images",)),
     ("imagenet-1k", ["train", "val", "score"], ()),
+    ("synAvatars v1", ["score"], ("score images",)),
+    ("synavatars 1.0", ["score"], ("score images",)),
+    ("synavatars-v1.0/", ["score"], ("score images",)),
+    ("synavatars (score)", ["match"], ("score images",)),
+    ("owner/synavatars/score", ["match"], ("score images",)),
+    ("synavatars (all the styles)", ["match"], ()),
+    ("synavatars-textures", ["score"], ()),
 ]
 
 
@@ -90,6 +98,8 @@ def test_exposure_to_the_scored_data(dataset: str, splits: list[str], seen: tupl
         ("cub", ["test"], ("score images",)),
         ("cub", ["all"], ("score images",)),
         ("someone/synCUB", ["default"], ("edit pairs",)),
+        ("syncub-v1", ["default"], ("edit pairs",)),
+        ("cub-200-2011 (Caltech)", ["test"], ("score images",)),
     ],
 )
 def test_exposure_with_pairs_of_another_dataset(
@@ -107,6 +117,20 @@ def test_a_generator_is_exposed_to_the_real_set() -> None:
     result = {"real": {"name": "synavatars", "split": "score"}, "protocol": {}}
     document = {"training_data": [{"dataset": "synavatars", "splits": ["match", "score"]}]}
     assert exposure(document, result) == ("score images",)
+    document["training_data"][0]["splits"] = ["all"]
+    assert exposure(document, result) == ("score images",)
+
+
+def test_a_name_that_holds_a_known_one_is_noted(tmp_path: Path) -> None:
+    names = ("synavatars", "cub_200_2011", "imagenet-1k", "my synAvatars mix", "subset-of-syncub")
+    data = [{"dataset": name, "splits": ["match"]} for name in names]
+    write_folder(tmp_path, make_document(training_data=data))
+    report = check(tmp_path)
+    assert report.problems == ()
+    assert [(note.path, note.found, note.expected.partition(",")[0]) for note in report.notes] == [
+        ("$.training_data[3].dataset", "my synAvatars mix", "synavatars"),
+        ("$.training_data[4].dataset", "subset-of-syncub", "syncub"),
+    ]
 
 
 def test_the_data_measured_last_is_current(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import generator_cases as cases
+import pyarrow.parquet as pq
 import pytest
 from hub_server import HubServer
 
@@ -98,6 +99,51 @@ def test_images_handed_in_twice_are_found(tmp_path: Path) -> None:
     cases.submission(place(tmp_path, "second"), IMAGES)
     (found,) = check(tmp_path).problems
     assert "first" in found.expected or "first" in found.found
+
+
+def test_images_packed_anew_are_the_same_images(tmp_path: Path) -> None:
+    cases.submission(place(tmp_path, "first"), IMAGES)
+    second = place(tmp_path, "second")
+    second.mkdir()
+    cells = [cases.cell(data, f"{k}.png") for k, data in enumerate(IMAGES)]
+    pq.write_table(cases.table(cells), second / "images.parquet", compression="snappy")
+    (found,) = problems(cases.submission(second))
+    assert found.found.startswith("the same content as first (images:")
+
+
+def test_a_repeated_picture_is_decoded_once_and_counted_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decoded = []
+    monkeypatch.setattr(
+        "benchmark.submissions.generators_images.read_image",
+        lambda data, name: decoded.append(name),
+    )
+    large = cases.png(1, (4096, 4096))
+    folder = place(tmp_path)
+    folder.mkdir(parents=True)
+
+    def write(images: list[bytes]) -> Path:
+        cells = [cases.cell(data) for data in images]
+        pq.write_table(cases.table(cells), folder / "images.parquet", compression="none")
+        return cases.submission(folder)
+
+    assert problems(write([large, cases.png(2)] * 200)) == []
+    assert len(decoded) == 2
+    (found,) = problems(write([large] * 2000))
+    assert "more than 67,108,864 bytes unpacked" in found.found
+    wide = [large[:-12] + bytes([k]) * 12 for k in range(17)]
+    (found,) = problems(write(wide))
+    assert found.path == "row 16"
+    assert found.found == "far too many pixels"
+
+
+@pytest.mark.parametrize("name", ["sad", "pad", "r_sad", "fid", "kid", "density"])
+def test_a_claim_has_a_largest_value(tmp_path: Path, name: str) -> None:
+    for value, faults in ((1e5, 0), (1e308, 1)):
+        claimed = {"synavatars": {name: value}}
+        folder = cases.submission(place(tmp_path), IMAGES, claimed=claimed)
+        assert len(problems(folder)) == faults
 
 
 def test_another_file_than_the_document_says(tmp_path: Path) -> None:

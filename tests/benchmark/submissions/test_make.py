@@ -182,6 +182,36 @@ def test_a_torch_file_is_converted_and_says_so(assay: Any, sae: Path) -> None:
     assert check(Path("submissions")).problems == ()
 
 
+def test_a_torch_file_of_one_threshold_keeps_its_tensors(assay: Any, sae: Path) -> None:
+    source = build(rules()["topk"])
+    state = {
+        "encoder.weight": torch.from_numpy(source.encoder),
+        "encoder.bias": torch.from_numpy(source.encoder_bias),
+        "decoder.weight": torch.from_numpy(source.decoder.T.copy()),
+        "b_dec": torch.from_numpy(source.decoder_bias),
+        "k": torch.tensor(5),
+        "threshold": torch.tensor(0.7),
+    }
+    folder = Path("outer/sae")
+    folder.mkdir(parents=True)
+    torch.save(state, folder / "ae.pt")
+    trainer = {"dict_class": "BatchTopKSAE", "activation_dim": 12, "dict_size": 40, "k": 5}
+    (folder / "config.json").write_text(json.dumps({"trainer": trainer}))
+    code, _, complaint = assay("submit", "init", "outer", *FULL)
+    assert (code, complaint) == (2, "error: outer: no weights here, but in outer/sae; give that "
+                                    "folder\n")  # fmt: skip
+    code, _, complaint = assay("submit", "init", folder, *FULL)
+    assert code == 0, complaint
+    assert "note: ae.pt was converted to safetensors, in their library's format" in complaint
+    made = Path("submissions/saes/mine")
+    names = {path.name for path in made.iterdir()}
+    assert names == {"config.json", "ae.safetensors", "submission.json"}
+    found = open_sae(load_submission(made, kind="saes"))
+    assert found.architecture == "batchtopk"
+    assert weights_sha256(found) == weights_sha256(load_sae(folder))
+    assert check(Path("submissions")).problems == ()
+
+
 def test_large_weights_belong_on_the_hub(sae: Path) -> None:
     FORMAT.save(build(rules(800)["relu"], d_sae=800, d_in=700), sae, {})
     answers = Answers("mine", "x", "MIT", "efficientnet-lite0", ("Ada",), ("a:b",))

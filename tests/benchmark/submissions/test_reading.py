@@ -1,13 +1,15 @@
 """Foreign JSON: what is refused, in which words; versions of documents."""
 
 import os
+import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from benchmark.errors import UserError
 from benchmark.submissions.problems import visible
-from benchmark.submissions.reading import MAX_DOCUMENT, JsonProblem, read_object
+from benchmark.submissions.reading import MAX_DOCUMENT, JsonProblem, parse_object, read_object
 from benchmark.submissions.versions import upgraded
 
 REFUSED = {
@@ -47,6 +49,18 @@ def test_clean_json_is_read(tmp_path: Path) -> None:
     file = tmp_path / "a.json"
     file.write_text('{"a": [1, -2.5e3, true, null, "ü\\n"], "b": ' + "[" * 31 + "]" * 31 + "}")
     assert read_object(file)["a"] == [1, -2500.0, True, None, "ü\n"]
+
+
+def test_finding_a_key_twice_costs_no_look_at_all_others() -> None:
+    names = ",".join(f'"k{number}": 0' for number in range(2000))
+    calls: Counter[str] = Counter()
+    sys.setprofile(lambda frame, event, function: calls.update([event]))
+    try:
+        with pytest.raises(ValueError, match='key "k1999" twice'):
+            parse_object(f'{{{names}, "k1999": 0}}'.encode())
+    finally:
+        sys.setprofile(None)
+    assert calls["c_call"] < 200
 
 
 def test_only_ordinary_files_are_opened(tmp_path: Path) -> None:

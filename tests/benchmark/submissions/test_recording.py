@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,45 @@ def test_versions_follow_each_other_and_stay(tmp_path: Path) -> None:
     assert files == ["1.json", "1.json", "2.json"]
     with pytest.raises(UserError, match="does not belong to first"):
         record_result(found, make_result("second"))
+
+
+def test_the_content_of_another_submission_is_not_recorded(tmp_path: Path) -> None:
+    write_result(write_sae(tmp_path), measured())
+    folder = write_sae(tmp_path, "second", seed=1)
+    (tmp_path / "saes/third/results/synavatars").mkdir(parents=True)
+    (tmp_path / "saes/third/results/synavatars/1.json").write_text("[]")
+    record = make_result("second")
+    with pytest.raises(UserError, match="second: its content is that of first"):
+        record_result(load_submission(folder, kind="saes"), record)
+    assert not (folder / "results").exists()
+    record["submission"]["weights_sha256"] = "1" * 64
+    assert record_result(load_submission(folder, kind="saes"), record) is not None
+
+
+def test_what_a_stopped_or_second_run_leaves_is_no_part_of_a_submission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "submissions"
+    found = load_submission(write_sae(root), kind="saes")
+    before = {path for path in root.rglob("*") if path.is_file()}
+    link, made = os.link, []
+
+    def watched(source: Path, target: Path) -> None:
+        assert {path for path in root.rglob("*") if path.is_file()} == before
+        assert source.is_file()
+        made.append(source)
+        if len(made) == 1:  # a second run that is quicker
+            record_result(found, measured(protocol={"twin_seeds": [7, 8, 9]}))
+            before.add(found.folder / "results/synavatars/1.json")
+        link(source, target)
+
+    monkeypatch.setattr("benchmark.submissions.recording.os.link", watched)
+    with pytest.raises(UserError, match=r"1.json: is there already"):
+        record_result(found, measured())
+    assert len(set(made)) == 2
+    (result,) = load_submission(found.folder, kind="saes").results
+    assert result.document["protocol"]["twin_seeds"] == [7, 8, 9]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["submissions"]
 
 
 @pytest.fixture
@@ -198,6 +238,9 @@ def test_sizes_of_the_document_are_those_of_the_weights(tmp_path: Path) -> None:
     edit(folder, "sae.d_sae", 12)
     edit(folder, "sae.k", 2)
     with pytest.raises(UserError, match=r"\$\.sae\.d_in: found 40; expected 12"):
+        open_sae(load_submission(folder, kind="saes"))
+    edit(folder, "sae.architecture", "supersae")
+    with pytest.raises(UserError, match=r"\$\.sae\.architecture: found supersae; expected topk"):
         open_sae(load_submission(folder, kind="saes"))
 
 

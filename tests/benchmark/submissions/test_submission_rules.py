@@ -1,5 +1,6 @@
 """Every rule over folders, and that one run names every problem."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -21,10 +22,14 @@ from submission_cases import (
 )
 
 from benchmark.errors import UserError
+from benchmark.saes.formats import FORMATS
+from benchmark.saes.formats.files import SaeFiles
 from benchmark.submissions.check import check
 from benchmark.submissions.ids import RESERVED, skeleton
+from benchmark.submissions.measured import is_encoder
 from benchmark.submissions.problems import Problem
-from benchmark.tensors import write_tensors
+from benchmark.submissions.weights import MARKS
+from benchmark.tensors import read_tensors, write_tensors
 
 
 def only(root: Path, folder: Path | None = None) -> Problem:
@@ -67,6 +72,9 @@ DOCUMENT = [
     ("name", " padded", "$.name", '" padded"', "without space around"),
     ("name", "turned\u202earound", "$.name", "turned\\u202earound", "zero-width or direction"),
     ("name", "zero\u200bwidth", "$.name", "zero\\u200bwidth", "zero-width or direction"),
+    ("name", "no\ufffecharacter", "$.name", "no\\ufffecharacter", "zero-width or direction"),
+    ("name", "none\ufdd0", "$.name", "none\\ufdd0", "zero-width or direction"),
+    ("withdrawn", {"date": "9999-01-01", "reason": "x"}, "$.withdrawn.date", "9999", "has come"),
     ("name", "two\nlines", "$.name", "two\\u000alines", "zero-width or direction"),
     ("name", "blank\u3164", "$.name", "blank\\u3164", "zero-width or direction"),
     ("name", "a" + "\u0301" * 9, "$.name", "a\u0301", "combining marks"),
@@ -114,6 +122,13 @@ FOLDER: list[tuple[Callable[[Path], object], str, str, str]] = [
     (lambda folder: (folder / "results").mkdir() or (folder / "results/x").touch(), "results/x",
      "x", "a folder DATASET"),
     (lambda folder: (folder / "results/A b").mkdir(parents=True), "results/A b", "A b", "DATASET"),
+    (lambda folder: (folder / "results").mkdir(), "results", "an empty folder", "or no folder"),
+    (lambda folder: (folder / "results/cub").mkdir(parents=True), "results/cub", "an empty folder",
+     "or no folder"),
+    (plant("aux.safetensors"), "aux.safetensors", "aux.safe", "every system can store"),
+    (plant("NUL.parquet"), "NUL.parquet", "NUL.parquet", "every system can store"),
+    (plant("dot."), "dot.", "dot.", "every system can store"),
+    (plant("Config.json"), "config.json", "config.json", "differs from Config.json by more"),
     (lambda folder: write_result(folder, {}, version=0), "results/synavatars/0.json", "0.json",
      "VERSION.json"),
 ]  # fmt: skip
@@ -149,9 +164,40 @@ def test_weights_are_looked_at_by_their_header(tmp_path: Path) -> None:
         faults = [each for each in check(tmp_path).problems if each.file.endswith("tensors")]
         assert len(faults) == 1
         assert text in faults[0].found
-    write_tensors(weights, {"W": np.zeros((12, 40), np.int64)}, {})
+    names = ("encoder", "encoder_bias", "decoder", "decoder_bias")
+    write_tensors(weights, {name: np.zeros((12, 40), np.int64) for name in names}, {})
     faults = [each for each in check(tmp_path).problems if each.file.endswith("tensors")]
-    assert [(each.path, each.found) for each in faults] == [("tensor W", "dtype I64")]
+    assert [(each.path, each.found) for each in faults] == [
+        (f"tensor {name}", "dtype I64") for name in sorted(names)
+    ]
+
+
+def test_headers_that_no_format_has(tmp_path: Path) -> None:
+    weights = write_sae(tmp_path) / "sae.safetensors"
+    write_tensors(weights, {"junk": np.zeros((12, 40), np.float32)}, {})
+    found = [each for each in check(tmp_path).problems if each.file.endswith("tensors")]
+    assert [(each.found, each.path) for each in found] == [("junk", "")]
+    assert "sparsify" in found[0].expected
+    entry = '"encoder": {"dtype": "F32", "shape": [12, 40], "data_offsets": [0, 1920]}'
+    for header, text in (
+        (f"{{{entry}}}".encode("utf-16"), "'utf-8' codec"),
+        (b"\xef\xbb\xbf" + f"{{{entry}}}".encode(), "BOM"),
+        (f"{{{entry}}}".replace("12", f"{2**63}").encode(), "lists of integers"),
+        (f"{{{entry}}}".replace("40", "40" + ", 1" * 63).encode(), "lists of integers"),
+    ):
+        weights.write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 1920)
+        (fault,) = [each for each in check(tmp_path).problems if each.file.endswith("tensors")]
+        assert text in fault.found
+
+
+def test_every_format_with_safetensors_has_marks() -> None:
+    assert set(MARKS) == set(FORMATS.entries) - {"gemma_scope"}  # that one is npz alone
+    for name, marks in MARKS.items():
+        settings = {"format": "assay-sae"} if name == "assay" else {}
+        for mark in marks:
+            tensors = dict.fromkeys((*mark, "b_dec"), np.zeros(1))
+            files = SaeFiles(Path("x.safetensors"), tensors, settings)
+            assert any(FORMATS.load(each).matches(files) for each in FORMATS.entries)
 
 
 def test_only_safetensors_are_weights(tmp_path: Path) -> None:
@@ -194,12 +240,18 @@ def test_every_problem_is_found_at_once(tmp_path: Path) -> None:
         ("notes.txt", ""),
         ("results/synavatars", ""),
         ("results/synavatars/2.json", "$.submission.id"),
+        ("results/synavatars/2.json", "$.encoder.name"),
     }  # fmt: skip
 
 
 RESULTS = [
     ("submission.id", "second", "$.submission.id"),
     ("submission.d_sae", 41, "$.submission.d_sae"),
+    ("submission.architecture", "gated", "$.submission.architecture"),
+    ("encoder.name", "dinov2-vit-s-14", "$.encoder.name"),
+    ("timing.measured_at", "2026-13-45T99:99:99Z", "$.timing.measured_at"),
+    ("timing.measured_at", "2026-12-01T00:00:00+99:99", "$.timing.measured_at"),
+    ("timing.measured_at", "0001-01-01T00:00:00+14:00", "$.timing.measured_at"),
     ("submission.weights_sha256", None, "$.submission.weights_sha256"),
     ("scores.match_score.value", 0.5, "$.scores.match_score.value"),
     ("scores.match_score.value", 1.5, "$.scores.match_score.value"),
@@ -295,6 +347,45 @@ def test_one_weights_file_is_one_submission(tmp_path: Path) -> None:
     assert "the same content as first" in fault.found
 
 
+def test_one_content_is_one_submission_whatever_its_file_looks_like(tmp_path: Path) -> None:
+    write_sae(tmp_path, "first", seed=3)
+    folder = write_sae(tmp_path, "second", seed=3)
+    weights = folder / "sae.safetensors"
+    whole = weights.read_bytes()
+    length = int.from_bytes(whole[:8], "little")
+    spaced = (length + 8).to_bytes(8, "little") + whole[8 : 8 + length] + b" " * 8
+    tensors = {f"state_dict.{name}": array for name, array in read_tensors(weights)[0].items()}
+    write_tensors(weights, tensors, {"note": "mine"})
+    for data in (spaced + whole[8 + length :], weights.read_bytes()):
+        weights.write_bytes(data)
+        edit(folder, "sae.files.1.sha256", hashlib.sha256(data).hexdigest())
+        assert only(tmp_path, folder).found.startswith("the same content as first (tensors:")
+    tensors["state_dict.decoder"] = tensors["state_dict.decoder"] + np.float32(1)
+    write_tensors(weights, tensors, {})
+    edit(folder, "sae.files.1.sha256", hashlib.sha256(weights.read_bytes()).hexdigest())
+    assert check(tmp_path).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("recorded", "declared", "same"),
+    [
+        ("efficientnet-lite0", "efficientnet-lite0", True),
+        ("dinov2-vit-s-14", "dinov2-vit-s-14:batch=4,device=cpu,dtype=float32", True),
+        ("dinov2-vit-s-14:token=mean,layer=9", "dinov2-vit-s-14:layer=9,token=mean", True),
+        ("dinov2-vit-s-14", "dinov2-vit-s-14:token=cls", True),
+        ("timm:vit_small", "timm:owner/vit_small@0123", True),
+        ("dinov2-vit-s-14", "efficientnet-lite0", False),
+        ("dinov2-vit-s-14", "dinov2-vit-s-14:layer=9", False),
+        ("dinov2-vit-s-14", "dinov2-vit-s-14:dtype=bf16", False),
+        ("dinov2-vit-s-14:token=mean", "dinov2-vit-s-14", False),
+        ("timm:vit_large", "timm:vit_small", False),
+        ("timm:vit_small", "timm:", False),
+    ],
+)
+def test_a_record_names_its_encoder_in_full(recorded: str, declared: str, same: bool) -> None:
+    assert is_encoder(recorded, declared) is same
+
+
 def test_the_same_weights_in_other_files_show_in_the_results(tmp_path: Path) -> None:
     for number, name in enumerate(("first", "second")):
         write_result(write_sae(tmp_path, name, seed=number), make_result(name))
@@ -309,6 +400,8 @@ def test_the_root_holds_submissions_alone(tmp_path: Path) -> None:
     (tmp_path / "saes" / "file.txt").touch()
     files = {each.file for each in check(tmp_path).problems}
     assert files == {"setup.py", "other", "saes/file.txt"}
+    (tmp_path / "README.md").write_bytes(b"x" * 100_000)
+    assert "README.md" in {each.file for each in check(tmp_path).problems}
 
 
 def test_a_root_or_folder_that_is_none(tmp_path: Path) -> None:
