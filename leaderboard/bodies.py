@@ -12,7 +12,7 @@ from leaderboard.boards import Board
 from leaderboard.cache import Cache, key_of
 from leaderboard.compare import concept_script
 from leaderboard.definitions import COLUMNS, judge_column
-from leaderboard.entries import Entry
+from leaderboard.entries import Entry, Origin
 from leaderboard.generator_boards import GeneratorBoard, GeneratorEntry
 from leaderboard.generator_pages import measure_generator
 from leaderboard.generator_records import GeneratorRecord
@@ -28,6 +28,14 @@ ROOT = "../"
 
 AnyBoard = Board | GeneratorBoard
 AnyEntry = Entry | GeneratorEntry
+
+
+_PLAIN = tuple(
+    field.name
+    for field in dataclasses.fields(Origin)
+    if field.name not in ("submission", "history")
+)
+"""Parts of an origin that are written as JSON as they are."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,8 @@ class Body:
         """The body of ``entry`` on ``board``, whose record is in ``file``."""
         origin, record = entry.origin, entry.record
         document = None if origin.submission is None else origin.submission.document
-        rest = dataclasses.asdict(replace(origin, submission=None))
+        rest = {name: getattr(origin, name) for name in _PLAIN}
+        rest["history"] = [dataclasses.asdict(past) for past in origin.history]
         judged = record.judged if isinstance(record, Record) else {}
         texts = {name: judgement.path for name, judgement in judged.items()}
         source = record.document.get("pairs_dataset") or record.document.get("dataset")
@@ -183,6 +192,7 @@ def _head(board: AnyBoard, entry: AnyEntry) -> AnyBoard:
 
 def _empty(entry: AnyEntry) -> AnyEntry:
     if isinstance(entry, GeneratorEntry):
-        return replace(entry, rank=None, record=GeneratorRecord({}, entry.record.file))
-    record = Record({}, entry.record.file, entry.record.judged)
+        generator = GeneratorRecord({}, entry.record.file, called=entry.record.called)
+        return replace(entry, rank=None, record=generator)
+    record = Record({}, entry.record.file, entry.record.judged, called=entry.record.called)
     return replace(entry, rank=None, record=record)

@@ -42,6 +42,7 @@ class Cache:
 
     def __init__(self, root: Path) -> None:
         self.folder = root / code_sha256()[:24]
+        self._root = str(self.folder)
 
     @property
     def templates(self) -> Path:
@@ -77,13 +78,15 @@ class Cache:
                 shutil.rmtree(other, ignore_errors=True)
 
     def _path(self, kind: str, key: str) -> Path:
-        return self.folder / kind / key[:2] / key[2:]
+        return Path(f"{self._root}/{kind}/{key[:2]}/{key[2:]}")
+
+
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
 
 def key_of(parts: Iterable[object]) -> str:
     """Key of whatever can be written as JSON; equal parts have equal keys."""
-    text = json.dumps(list(parts), sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(list(parts)).encode()).hexdigest()
 
 
 def _crc(content: bytes) -> bytes:

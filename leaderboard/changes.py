@@ -65,7 +65,7 @@ def changes_since(release: "Frozen", content: "Content") -> tuple[Changes, ...]:
                 frozen, lambda old, b=board: (old["kind"], old["title"]) == (kind_of(b), b.title)
             )
     withdrawn = {
-        (kind_of(board), entry.record.id): entry.withdrawn["reason"]
+        (kind_of(board), entry.record.id): (entry.record.name, entry.withdrawn["reason"])
         for board, entry in content.each()
         if entry.withdrawn
     }
@@ -73,8 +73,8 @@ def changes_since(release: "Frozen", content: "Content") -> tuple[Changes, ...]:
     return (*found, *(_gone(release, old, withdrawn) for old in frozen))
 
 
-Withdrawn = Mapping[tuple[str, str], str]
-"""Kind and id → the reason of the withdrawal."""
+Withdrawn = Mapping[tuple[str, str], tuple[str, str]]
+"""Kind and id → name and the reason of the withdrawal."""
 
 
 def _take(boards: list[Mapping[str, Any]], wanted: Any) -> Mapping[str, Any] | None:
@@ -98,13 +98,13 @@ def _compare(
         if before is None:
             new.append(_new(board, entry))
         elif entry.older_data and not before["older_data"]:
-            gone.append(_left(before, page_path(board, entry), OLDER))
+            gone.append(_left(before, entry.record.name, page_path(board, entry), OLDER))
         else:
             changes = list(_moved(board, entry, before))
             (moved if changes and changes[0].column else ranked).extend(changes)
     for name, before in old.items():
         if name not in now:
-            gone.append(_left(before, *_why(kind_of(board), name, withdrawn)))
+            gone.append(_left(before, *_why(kind_of(board), before, withdrawn)))
     return Changes(
         release=release.name,
         date=release.date,
@@ -118,18 +118,17 @@ def _compare(
 
 def _gone(release: "Frozen", frozen: Mapping[str, Any], withdrawn: Withdrawn) -> Changes:
     """A board of the release that there is no more."""
-    left = [
-        _left(entry, *_why(frozen["kind"], entry["id"], withdrawn)) for entry in frozen["entries"]
-    ]
+    left = [_left(entry, *_why(frozen["kind"], entry, withdrawn)) for entry in frozen["entries"]]
     return Changes(release.name, release.date, frozen["slug"], frozen["title"], (), tuple(left), ())
 
 
-def _why(kind: str, name: str, withdrawn: Withdrawn) -> tuple[str | None, str]:
-    """Page of an entry that is gone, and why."""
-    reason = withdrawn.get((kind, name))
-    if reason is None:
-        return None, ""
-    return f"{kind}/{name}.html", f"withdrawn: {reason}"
+def _why(kind: str, frozen: Mapping[str, Any], withdrawn: Withdrawn) -> tuple[str, str | None, str]:
+    """Name and page of an entry that is gone, and why."""
+    found = withdrawn.get((kind, frozen["id"]))
+    if found is None:
+        return frozen["name"], None, ""
+    name, reason = found
+    return name, f"{kind}/{frozen['id']}.html", f"withdrawn: {reason}"
 
 
 def _new(board: "AnyBoard", entry: "AnyEntry") -> Change:
@@ -144,10 +143,10 @@ def _new(board: "AnyBoard", entry: "AnyEntry") -> Change:
     )
 
 
-def _left(frozen: Mapping[str, Any], path: str | None, reason: str) -> Change:
+def _left(frozen: Mapping[str, Any], name: str, path: str | None, reason: str) -> Change:
     return Change(
         id=frozen["id"],
-        name=frozen["name"],
+        name=name,
         path=path,
         reason=reason,
         old_rank=_span(frozen["rank"]),

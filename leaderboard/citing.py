@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leaderboard.boards import Board
+from leaderboard.definitions import INTERVAL, SPREAD
 from leaderboard.entries import Entry
 from leaderboard.generator_boards import GeneratorBoard, GeneratorEntry
 from leaderboard.numbers import visible
@@ -109,11 +110,13 @@ def cite(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry, citing: C
 def headline(entry: Entry | GeneratorEntry, board: Board | GeneratorBoard) -> list[str]:
     """The headline numbers, each with its name and interval, as they stand on the board."""
     shown = []
-    heads = {column.key: column.head for column in board.columns}
+    columns = {column.key: column for column in board.columns}
     for key in HEADLINES[kind_of(board)]:
-        cell = entry.cells[key]
+        cell, column = entry.cells[key], columns[key]
         if cell.value is not None:
-            shown.append(f"{heads[key]} {cell.text}{f' {cell.interval}' if cell.interval else ''}")
+            named = ", spread" if column.ends == SPREAD else ""
+            ends = f"{named} {cell.interval}" if cell.interval else ""
+            shown.append(f"{column.head} {cell.text}{ends}")
     return shown
 
 
@@ -128,6 +131,7 @@ class _Facts:
     kind: str
     board: str
     numbers: str
+    ends: str
     data: str
     suite: str
     day: tuple[int, int, int]
@@ -157,6 +161,7 @@ class _Facts:
             kind="sparse autoencoder" if kind_of(board) == "saes" else "image generator",
             board=_plain(board.title),
             numbers="; ".join(headline(entry, board)) or "no headline score",
+            ends=f"{INTERVAL if kind_of(board) == 'saes' else SPREAD}s",
             data=(
                 f"{_plain(dataset['name'])} revision {_plain(dataset['revision'])}, fingerprint "
                 f"{dataset['fingerprint'][:16]}, protocol {document['protocol']['version']}"
@@ -174,7 +179,7 @@ class _Facts:
 
     @property
     def note(self) -> str:
-        return f"{self.numbers} (95 % intervals). {self.data}. Record {self.record}"
+        return f"{self.numbers} ({self.ends}). {self.data}. Record {self.record}"
 
 
 def _plain(text: Any) -> str:
@@ -186,7 +191,7 @@ def _plain(text: Any) -> str:
 def _text(facts: _Facts) -> str:
     end = f" {facts.url}" if facts.url else ""
     return (
-        f"{facts.name} ({facts.id}) on {facts.board}: {facts.numbers} (95 % intervals). "
+        f"{facts.name} ({facts.id}) on {facts.board}: {facts.numbers} ({facts.ends}). "
         f"{facts.place}, Assay {facts.suite}, measured {_iso(facts.day)} on {facts.data}. "
         f"Record {facts.record}.{end}"
     )
@@ -226,8 +231,9 @@ def _bibtex(facts: _Facts) -> str:
 
 _LATEX = str.maketrans({
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
+    # not a backslash and the brace: BibTeX would count it
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
     "$": r"\$",
     "&": r"\&",
     "#": r"\#",

@@ -30,7 +30,7 @@ from leaderboard.citing import (
     page_path,
 )  # fmt: skip
 from leaderboard.content import Content
-from leaderboard.exports.api import entry_document
+from leaderboard.exports.api import entry_document, with_rank
 from leaderboard.exports.rows import record_path
 from leaderboard.gallery import PER_QUARTILE, STRONGEST, gallery_view
 from leaderboard.identity import identity
@@ -112,12 +112,21 @@ class EntryPages:
             for part in parts:
                 self._write_files(part)
         for name, parts in self._by_id(pages).items():
-            places = [(part.board, part.entry, part.citation) for part in parts]
-            self._shelf.put(
-                f"api/v1/entries/{name}.json",
-                _key(parts),
-                lambda name=name, places=places: entry_document(name, places),  # type: ignore[misc]
-            )
+            self._write_document(name, parts)
+
+    def _write_document(self, name: str, parts: Sequence[_Part]) -> None:
+        def make() -> bytes:
+            key = key_of([name, [part.frame for part in parts]])
+            document = self._cache.read("api", key)
+            if document is None:
+                places = [(part.board, part.entry, part.citation) for part in parts]
+                document = entry_document(name, places)
+                self._cache.write("api", key, document)
+            for part in parts:
+                document = with_rank(document, part.board, part.entry)
+            return document
+
+        self._shelf.put(f"api/v1/entries/{name}.json", _key(parts), make)
 
     def _pages(self, site: str) -> dict[str, list[_Part]]:
         """Path of a page → its parts."""
@@ -128,7 +137,8 @@ class EntryPages:
             link = self._citing.permalinks.get(entry.record.sha256)
             around = [self._citing.base_url, self._citing.inside, link and asdict(link)]
             frame = key_of([site, body.key, bool(board.entries), *around])
-            rank = None if entry.rank is None else asdict(entry.rank)
+            at = entry.rank
+            rank = None if at is None else (at.place, at.best, at.worst)
             state = key_of([frame, rank, len(board.ranked)])
             path = page_path(board, entry).partition("#")[0]
             pages[path].append(_Part(board, entry, body, self._citing, frame, state))

@@ -157,7 +157,7 @@ def _newest(folder: _Folder, records: Mapping[Path, AnyRecord]) -> list[AnyMeasu
             exposure=exposure(submission.document, record.document),
             history=past,
         )
-        found.append(_measured(record, origin))
+        found.append(_measured(replace(record, called=submission.name), origin))
     return found
 
 

@@ -50,7 +50,8 @@ class Finding:
         if self.rivals == 0:
             return "clear of all others"
         others = "1 other" if self.rivals == 1 else f"{self.rivals:,} others"
-        return f"not settled: the intervals of {others} reach it"
+        ends = "spreads" if self.column.column.definition.spread_only else "intervals"
+        return f"not settled: the {ends} of {others} reach it"
 
 
 def findings(entries: Sequence[Any], columns: Sequence[ColumnView]) -> tuple[Finding, ...]:

@@ -43,7 +43,8 @@ class GeneratorBoard:
     """Generators compared with the same real images, model and protocol, best first.
 
     ``older`` were compared with an earlier state of the real set, ``withdrawn`` were taken back;
-    neither is ranked, and ``entries`` is without them.
+    neither is ranked, and ``entries`` is without them. An entry that holds images of the real set
+    has no rank and stands last.
     """
 
     slug: str
@@ -135,7 +136,8 @@ def _board(key: str, group: list[MeasuredGenerator]) -> GeneratorBoard:
     records = [each.record for each in current]
     first = (records or [each.record for each in group])[0].document
     digest = hashlib.sha256(key.encode()).hexdigest()[:8]
-    ranks = rank([record.score(HEADLINE) for record in records], higher=False)
+    fair = [None if record.copies else record.score(HEADLINE) for record in records]
+    ranks = rank(fair, higher=False)
     entries = [_entry(each, at) for each, at in zip(current, ranks, strict=True)]
     last = len(records) + 1
     rest = sorted(

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from leaderboard.definitions import GENERATOR_COLUMNS, Column
+from leaderboard.definitions import GENERATOR_COLUMNS, INTERVAL, SPREAD, Column
 from leaderboard.generator_boards import GeneratorBoard, GeneratorEntry
 from leaderboard.generator_records import GeneratorRecord
 from leaderboard.history import ClaimRow, HistoryView, claim_rows, history_view
@@ -88,6 +88,16 @@ class GeneratorMeasurement:
         """Class that brings a number's decimal point under the others' of its column."""
         rows = self.scores if key == "own" else self.attributes
         return pad(shown, max((getattr(row, key).decimals for row in rows), default=0))
+
+    @property
+    def spread(self) -> str:
+        """What stands in brackets beside a divergence."""
+        return SPREAD
+
+    @property
+    def interval(self) -> str:
+        """What belongs to a mean over images."""
+        return INTERVAL
 
     @property
     def n_outside(self) -> int:
@@ -186,5 +196,4 @@ def _pairs(document: Mapping[str, Any]) -> tuple[PairRow, ...]:
 def _commands(entry: GeneratorEntry) -> tuple[str, ...]:
     if entry.submission is None:
         return ()
-    real = entry.record.document["real"]["name"]
-    return (shlex.join(["assay", "submit", "score", entry.record.id, "--dataset", real]),)
+    return (shlex.join(["assay", "submit", "score", entry.record.id]),)

@@ -12,6 +12,9 @@ from leaderboard.records import Score, compact
 BULKY = ("maps", "pairs", "per_attribute")
 """Parts that no board needs."""
 
+COPIES = 0.01
+"""Share of images of the real set from which an entry says nothing of a generator."""
+
 
 @dataclass(frozen=True)
 class GeneratorRecord:
@@ -21,11 +24,13 @@ class GeneratorRecord:
         document: its JSON; without its ``BULKY`` parts where ``known_sha256`` is given.
         file: where it came from.
         known_sha256: of the whole record, where this one is not whole.
+        called: name of its submission, which may have changed since; None where it lies alone.
     """
 
     document: Mapping[str, Any]
     file: Path
     known_sha256: str | None = field(default=None)
+    called: str | None = None
 
     @property
     def id(self) -> str:
@@ -33,7 +38,8 @@ class GeneratorRecord:
 
     @property
     def name(self) -> str:
-        return str(self.document["submission"]["name"])
+        """What it is called everywhere on the site."""
+        return str(self.called or self.document["submission"]["name"])
 
     @property
     def kind(self) -> str:
@@ -44,6 +50,16 @@ class GeneratorRecord:
     def n(self) -> int:
         """Generated images measured."""
         return int(self.document["submission"]["n"])
+
+    @property
+    def shared(self) -> int:
+        """Images measured that are of the real set, byte for byte."""
+        return int(self.document["submission"]["shared_images"])
+
+    @property
+    def copies(self) -> bool:
+        """Whether more than ``COPIES`` of its images are of the real set."""
+        return self.shared > COPIES * self.n
 
     @cached_property
     def text(self) -> str:

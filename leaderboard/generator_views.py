@@ -34,8 +34,8 @@ class GeneratorView:
 
     @property
     def n_inside(self) -> int:
-        """Entries that cannot be told from the real images by single attributes."""
-        return sum(entry.record.inside_null(HEADLINE) is True for entry in self.board.entries)
+        """Ranked entries that cannot be told from the real images by single attributes."""
+        return sum(entry.record.inside_null(HEADLINE) is True for entry in self.board.ranked)
 
     @property
     def cards(self) -> tuple[Finding, ...]:
@@ -75,9 +75,9 @@ class GeneratorView:
     def figures(self) -> tuple[Markup, Markup] | None:
         """SaD of the leading entries beside their nulls, wide and narrow."""
         rows = []
-        for entry in self.board.entries[:TOP]:
+        for entry in self.board.ranked[:TOP]:
             score, null = entry.record.score(HEADLINE), entry.record.null(HEADLINE)
-            if score is not None and score.value is not None:
+            if score is not None:
                 rows.append(NullRow(entry.record.name, score, null[1] if null else None))
         wide = null_bars(f"nulls-{self.board.slug}", "Mean SaD", rows, WIDE[0])
         narrow = null_bars(f"nulls-narrow-{self.board.slug}", "Mean SaD", rows, NARROW[0])
@@ -86,6 +86,11 @@ class GeneratorView:
     @cached_property
     def licences(self) -> tuple[str, ...]:
         return tuple(sorted({name for e in self.board.entries if (name := licence(e))}))
+
+    @property
+    def n_copies(self) -> int:
+        """Entries that hand in images of the real set."""
+        return sum(entry.record.copies for entry in self.board.entries)
 
     @property
     def n_exposed(self) -> int:
@@ -99,4 +104,5 @@ def view_generators(board: GeneratorBoard) -> GeneratorView:
         column_view(column, (entry.cells[column.key] for entry in board.entries))
         for column in board.columns
     )
-    return GeneratorView(board, columns, findings(board.entries, columns))
+    fair = [entry for entry in board.entries if not entry.record.copies]
+    return GeneratorView(board, columns, findings(fair, columns))

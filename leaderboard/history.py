@@ -13,7 +13,10 @@ _COLUMNS: Mapping[str, Column] = COLUMN | {column.key: column for column in GENE
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claimed number beside the measured one; ``verdict`` is whether it lies in the interval."""
+    """A claimed number beside the measured one.
+
+    ``verdict``: whether it lies in the measured interval, or why that cannot be said.
+    """
 
     head: str
     anchor: str
@@ -56,15 +59,17 @@ def claim_rows(claimed: Mapping[str, float], record: Any) -> tuple[ClaimRow, ...
                 anchor=column.definition.anchor,
                 claimed=fixed(value, 3),
                 measured=number(score, column.decimals),
-                verdict=_verdict(value, score),
+                verdict=_verdict(value, score, column),
             )
         )
     return tuple(rows)
 
 
-def _verdict(claimed: float, score: Score | None) -> str:
+def _verdict(claimed: float, score: Score | None, column: Column) -> str:
     if score is None or score.value is None:
         return "not measured"
+    if column.definition.spread_only:
+        return "not judged: a spread is no interval"
     if score.low is None or score.high is None or score.ci95 is None:
         return "no interval"
     if claimed < score.low:

@@ -77,12 +77,14 @@ class Record:
         file: where it came from.
         judged: the judgement documents that belong to it, by judge.
         slim: what stands for the parts that are left out; None where nothing is.
+        called: name of its submission, which may have changed since; None where it lies alone.
     """
 
     document: Mapping[str, Any]
     file: Path
     judged: Mapping[str, "Judgement"] = field(default_factory=dict)
     slim: "Slim | None" = None
+    called: str | None = None
 
     @cached_property
     def text(self) -> str:
@@ -114,7 +116,8 @@ class Record:
 
     @property
     def name(self) -> str:
-        return str(self.document["submission"]["name"])
+        """What it is called everywhere on the site."""
+        return str(self.called or self.document["submission"]["name"])
 
     @property
     def architecture(self) -> str:

@@ -23,6 +23,10 @@ class Shelf:
     def __init__(self, folder: Path, earlier: Path | None, cache: Cache) -> None:
         """Fill ``folder``, a new one, perhaps from the site ``earlier``."""
         self.folder, self._earlier, self._cache = folder, earlier, cache
+        self._old, self._new = (
+            str(earlier),
+            str(folder),
+        )  # joined as text: quick, ten thousand times
         self._known = self._read()
         self._written: dict[str, Stamp] = {}
 
@@ -31,13 +35,15 @@ class Shelf:
         found = self._known.get(path)
         if not key or found is None or found[0] != key or self._earlier is None:
             return False
-        return _stamp(self._earlier / path, key) == found
+        return _stamp(f"{self._old}/{path}", key) == found
 
     def put(self, path: str, key: str, make: Callable[[], bytes]) -> None:
         """Write what ``make`` returns to ``path``, or take it over under ``key``."""
-        target = self.folder / path
-        if not (self.has(path, key) and self._link(path, target)):
-            target.write_bytes(make())
+        target = f"{self._new}/{path}"
+        if self.has(path, key) and self._link(path, target):
+            self._written[path] = self._known[path]
+            return
+        Path(target).write_bytes(make())
         if (stamp := _stamp(target, key)) is not None:
             self._written[path] = stamp
 
@@ -46,10 +52,9 @@ class Shelf:
         if self._earlier is not None:
             self._cache.write("shelf", self._place(), compact(self._written).encode())
 
-    def _link(self, path: str, target: Path) -> bool:
-        assert self._earlier is not None
+    def _link(self, path: str, target: str) -> bool:
         try:
-            os.link(self._earlier / path, target, follow_symlinks=False)
+            os.link(f"{self._old}/{path}", target, follow_symlinks=False)
         except OSError:  # another file system, or one without links
             return False
         return True
@@ -65,9 +70,9 @@ class Shelf:
         return key_of([str((self._earlier or self.folder).resolve())])
 
 
-def _stamp(path: Path, key: str) -> Stamp | None:
+def _stamp(path: str, key: str) -> Stamp | None:
     try:
-        status = path.lstat()
+        status = os.lstat(path)
     except OSError:
         return None
     return [key, status.st_size, status.st_mtime_ns] if stat.S_ISREG(status.st_mode) else None

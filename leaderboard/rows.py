@@ -39,14 +39,14 @@ def cell(number: Number, pad: str = "", cls: str = "", before: str = "", hover: 
     return text + "</td>"
 
 
-def rank_cell(entry: Any) -> str:
-    """Place by value, and beneath it the places that the intervals allow."""
+def rank_cell(entry: Any, ends: str = "intervals") -> str:
+    """Place by value, and beneath it the places that the ``ends`` of the scores allow."""
     if entry.rank is None:
         return '<td class="rank missing"><span class="v">n/a</span></td>'
     rank = entry.rank
     return (
         f'<td class="rank" data-value="{rank.place}"><span class="v">{rank.place}</span> '
-        f'<span class="ci" title="Places that the intervals allow">{rank.span}</span></td>'
+        f'<span class="ci" title="Places that the {ends} allow">{rank.span}</span></td>'
     )
 
 
@@ -57,6 +57,17 @@ def flags(entry: Any) -> str:
         return ""
     note = f"Its training saw {' and '.join(seen)} of this board"
     return f' <span class="flag" title="{esc(note, 200)}">exposed</span>'
+
+
+def _copies(record: Any) -> str:
+    """The mark of a generator that hands in images of the real set."""
+    if not record.copies:
+        return ""
+    note = f"Of its {record.n:,} images; such an entry is not ranked"
+    what = "image is" if record.shared == 1 else "images are"
+    return (
+        f' <span class="flag long" title="{note}">{record.shared:,} {what} of the real set</span>'
+    )
 
 
 def sae_row(
@@ -92,9 +103,9 @@ def generator_row(
     record = entry.record
     parts = [
         f'<tr data-id="{esc(record.id)}" data-licence="{esc(licence(entry))}">' if data else "<tr>",
-        rank_cell(entry),
+        rank_cell(entry, "spreads"),
         f'<th scope="row" class="name"><a href="{root}generators/{esc(record.id)}.html">'
-        f"{bdi(record.name)}</a>{flags(entry)}</th>"
+        f"{bdi(record.name)}</a>{flags(entry)}{_copies(record)}</th>"
         f'<td class="num" data-value="{record.n}"><span class="v">{record.n:,}</span></td>',
     ]
     for column in columns:

@@ -66,7 +66,7 @@ def build_site(
     check_out(out, [folder for folder in (results, submissions) if folder is not None])
     with kept(cache) as store, Pool(workers) as pool, uncollected():
         content = read_content(sources, store, pool, tell)
-        frozen = load_releases(releases) if releases is not None else ()
+        frozen = load_releases(releases, store) if releases is not None else ()
         around = Around(
             citing=Citing(web_root(base_url), permalinks(frozen)),
             changes=changes_since(frozen[0], content) if frozen else (),

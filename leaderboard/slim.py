@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,9 +37,13 @@ class File:
 
 def hashed(files: Iterable[tuple[Path, str]]) -> list[File]:
     """Files with their hashes, from paths and names of schemas."""
-    return [
-        File(path, schema, hashlib.sha256(read_bytes(path)).hexdigest()) for path, schema in files
-    ]
+
+    def one(found: tuple[Path, str]) -> File:
+        path, schema = found
+        return File(path, schema, hashlib.sha256(read_bytes(path)).hexdigest())
+
+    with ThreadPoolExecutor() as threads:  # reading and hashing leave the interpreter free
+        return list(threads.map(one, files))
 
 
 def read_slim(files: Sequence[File], cache: Cache, pool: Pool) -> list[AnyRecord]:
@@ -63,8 +68,8 @@ def whole(record: AnyRecord, text: bytes) -> AnyRecord:
     """A slim record with its bulky parts again, from its whole text."""
     document = json.loads(text)
     if isinstance(record, GeneratorRecord):
-        return GeneratorRecord(document, record.file)
-    found = Record(document, record.file, record.judged)
+        return GeneratorRecord(document, record.file, called=record.called)
+    found = Record(document, record.file, record.judged, called=record.called)
     vars(found)["text"] = text.decode()  # known already
     return found
 

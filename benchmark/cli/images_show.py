@@ -23,7 +23,7 @@ def show_comparison(document: Mapping[str, Any]) -> None:
     sides = [document["real"], document["generated"]]
     title = " against ".join(f"{side['name']} ({side['n']:,} images)" for side in sides)
     table = plain_table(
-        f"{title} [95 % interval]",
+        f"{title} [95 % resampling spread]",
         ["attribute", "RA real", "RA generated", "SaD", "null 95 %", "", "R-SaD / null"],
     )
     rows = {row["attribute"]: row for row in document["attributes"]}

@@ -169,7 +169,7 @@ def _table(document: Mapping[str, Any]) -> None:
     table = plain_table(
         f"{who['id']} ({who['n']:,} images) against {real['name']} {real['revision']} "
         f"{real['split']} ({real['n']:,} images)",
-        ["score", "value [95 % interval]", "null 95 %", "", "n"],
+        ["score", "value [95 % spread]", "null 95 %", "", "n"],
     )
     for key, name in _SHOWN.items():
         score, null = document["scores"][key], document["null"].get(key)

@@ -16,12 +16,16 @@ __all__ = [
     "COLUMNS",
     "GENERATOR_COLUMNS",
     "GROUPS",
+    "INTERVAL",
     "SOURCES",
+    "SPREAD",
     "Column",
     "Definition",
     "Source",
     "judge_column",
 ]
+
+INTERVAL, SPREAD = "95 % interval", "95 % resampling spread"
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,13 @@ class Column:
     def hover(self) -> str:
         d = self.definition
         unit = f" Unit: {d.unit}." if d.unit else ""
-        return f"{d.label}: {d.short} {d.direction}. Range {d.range}.{unit}"
+        ends = f" In brackets its {self.ends}." if d.spread_only else ""
+        return f"{d.label}: {d.short} {d.direction}. Range {d.range}.{unit}{ends}"
+
+    @property
+    def ends(self) -> str:
+        """What the two numbers beside its value are."""
+        return SPREAD if self.definition.spread_only else INTERVAL
 
 
 GROUPS = (

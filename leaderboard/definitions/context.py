@@ -66,7 +66,7 @@ READING = (
             "that resample. Intervals do not cover training seeds: each seed is an entry of its "
             "own and is drawn as a point.",
             "Numbers are rounded where their interval's half-width has one significant digit; the "
-            "record holds them in full.",
+            "record holds them in full. Divergences of generators have a spread instead.",
         ),
     ),
     Definition(
@@ -80,6 +80,8 @@ READING = (
             "An entry's best place counts the entries whose whole interval lies above its own; its "
             "worst place also counts all whose interval overlaps its own. Exact ties share a "
             "place. An entry without ΔMATCHScore has no rank and stands last.",
+            "Generators are ranked by mean SaD and its resampling spread, smallest first. Where "
+            "more than 1 % of the images are of the real set, there is no rank.",
         ),
     ),
     Definition(

@@ -15,9 +15,13 @@ GENERATIVE = (
             "of the real images, one to those of the generated images; SaD is the divergence of "
             "the second from the first. The board is sorted by its mean over the attributes.",
             "No estimate on a sample is ever 0. Whether a value means anything, its null says.",
+            "The estimate of a divergence is biased upward, and resampling adds to it once more: "
+            "the 95 % resampling spread in brackets may lie wholly above the value. It is no "
+            "interval for the true one; only the null tests equality.",
         ),
         ("SaD(t) = KL(generated ‖ real)", "mean over the attributes t of the real set's list"),
         unit="nats",
+        spread_only=True,
     ),
     Definition(
         "pad",
@@ -30,8 +34,11 @@ GENERATIVE = (
             "Paired-attribute divergence: as SaD with Gaussians in two dimensions. It also sees "
             "attributes that go together more or less often than in the real images. Mean over "
             "all pairs of attributes.",
+            "It is biased upward too: its resampling spread may lie above the value, and only the "
+            "null tests equality.",
         ),
         unit="nats",
+        spread_only=True,
     ),
     Definition(
         "r-sad",
@@ -44,7 +51,10 @@ GENERATIVE = (
             "Regional divergence: the mean patch score of the real images minus that of the "
             "generated ones, in every cell of the grid. The board shows the mean of its magnitude "
             "over cells and attributes.",
+            "A magnitude is never 0 on a sample either: its resampling spread may lie above the "
+            "value, and only the null tests equality.",
         ),
+        spread_only=True,
     ),
     Definition(
         "r-sad-over-null",
@@ -57,6 +67,7 @@ GENERATIVE = (
             "Each attribute's magnitude over the mean of its own null, averaged over attributes. "
             "Unlike the magnitude itself it does not favour attributes of large area.",
         ),
+        spread_only=True,
     ),
     Definition(
         "fid",
@@ -145,6 +156,20 @@ GENERATIVE_PARTS = (
             "Two samples of the same images never agree exactly. The null is what the number "
             "would then be: its mean and its 95 % point over seeded relabellings. A value at or "
             "below the 95 % point is inside its null: no difference was shown.",
+        ),
+    ),
+    Definition(
+        "resampling-spread",
+        "Resampling spread",
+        "Where 95 % of the resampled values of a divergence lie.",
+        "Narrower is surer",
+        "as the score",
+        None,
+        (
+            "Percentiles over seeded resamples of both sets' images: how much the number depends "
+            "on which images were drawn. A resample repeats the noise of sampling, and noise only "
+            "ever adds to a divergence, so the spread may lie above the value. It is no confidence "
+            "interval, and a claimed number is not judged by it.",
         ),
     ),
 )

@@ -65,7 +65,8 @@ SOURCES = {
 class Definition:
     """One number: ``short`` is its hover text, ``body`` its paragraphs, ``formula`` its lines.
 
-    ``unit`` is empty for a plain fraction or ratio.
+    ``unit`` is empty for a plain fraction or ratio. ``spread_only``: estimates are biased upward,
+    so that the ends of its resamples hold no true value.
     """
 
     anchor: str
@@ -77,6 +78,7 @@ class Definition:
     body: tuple[str, ...]
     formula: tuple[str, ...] = ()
     unit: str = ""
+    spread_only: bool = False
 
 
 UP, DOWN, NEITHER = "Higher is better", "Lower is better", "Neither end is better"

@@ -1,6 +1,8 @@
 """``api/v1``: the boards and entries as small JSON documents."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from benchmark import __version__
@@ -54,13 +56,24 @@ def write_api(shelf: Shelf, content: "Content", release: str | None, releases: l
     (shelf.folder / ROOT / "index.json").write_bytes(_document(index))
 
 
+RANK = "\0rank {}\0"
+"""What stands for the rank on a board, of which ``entry_document`` has the slug."""
+
+
+def with_rank(document: bytes, board: "AnyBoard", entry: "AnyEntry") -> bytes:
+    """The document with the rank of ``entry`` on ``board`` in its place."""
+    mark = json.dumps(RANK.format(board.slug))
+    rank = json.dumps(_rank(entry), sort_keys=True, separators=(",", ":"))
+    return document.replace(mark.encode(), rank.encode())
+
+
 def entry_document(name: str, places: Sequence[tuple["AnyBoard", "AnyEntry", Citation]]) -> bytes:
-    """The document of one entry with all its boards."""
+    """The document of one entry with all its boards, with marks in place of its ranks."""
     submission = places[0][1].submission
     return _document(
         {
             "id": name,
-            "name": places[0][1].record.name if submission is None else submission.name,
+            "name": places[0][1].record.name,
             "submission": None if submission is None else submission.document,
             "boards": [
                 {
@@ -68,6 +81,7 @@ def entry_document(name: str, places: Sequence[tuple["AnyBoard", "AnyEntry", Cit
                     "title": board.title,
                     "kind": kind_of(board),
                     **_place(board, entry),
+                    "rank": RANK.format(board.slug),
                     "badge": citation.badge,
                     "citation": {"text": citation.text, "permalink": citation.permalink},
                     "claimed": dict(entry.claimed),
@@ -95,15 +109,13 @@ def _past(past: Past) -> dict[str, Any]:
 
 
 def _place(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Any]:
-    rank, record = entry.rank, entry.record
+    record = entry.record
     scores = {column.key: record.score(column.key) for column in board.columns}
     status = "withdrawn" if entry.withdrawn else OLDER if entry.older_data else CURRENT
     return {
         "id": record.id,
         "status": status,
-        "rank": (
-            None if rank is None else {"place": rank.place, "best": rank.best, "worst": rank.worst}
-        ),
+        "rank": _rank(entry),
         "scores": {key: _score(score) for key, score in scores.items() if score is not None},
         "exposure": list(entry.exposure),
         "version": entry.version,
@@ -112,6 +124,10 @@ def _place(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Any]:
         "record": record_path(board, entry),
         "record_sha256": record.sha256,
     }
+
+
+def _rank(entry: "AnyEntry") -> dict[str, int] | None:
+    return None if entry.rank is None else asdict(entry.rank)
 
 
 def _score(score: Score) -> dict[str, Any]:

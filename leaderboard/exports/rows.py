@@ -31,7 +31,7 @@ def entry_row(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Value]:
     rank, submission, record = entry.rank, entry.submission, entry.record
     row: dict[str, Value] = {
         "id": record.id,
-        "name": record.name if submission is None else submission.name,
+        "name": record.name,
         "status": OLDER if entry.older_data else CURRENT,
         "rank": None if rank is None else rank.place,
         "rank_best": None if rank is None else rank.best,

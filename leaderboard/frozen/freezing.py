@@ -3,7 +3,7 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,17 @@ from leaderboard.cache import Cache
 from leaderboard.citing import SUITE, TITLE, Citing, Permalink, cite, kind_of, latex, page_path
 from leaderboard.content import Content
 from leaderboard.frozen.names import order
-from leaderboard.frozen.reading import DOCUMENT, PAGES, load_releases
+from leaderboard.frozen.reading import load_release, load_releases
+from leaderboard.frozen.sealing import BIBTEX, CITATION, DOCUMENT, PAGES, seal
 from leaderboard.frozen.zips import pack
 from leaderboard.pool import Pool
-from leaderboard.records import compact, read
+from leaderboard.records import compact
 from leaderboard.slim import whole_text
 from leaderboard.writing import Around, Release, Writer
 
 if TYPE_CHECKING:
     from benchmark.datasets import Dataset
     from leaderboard.bodies import AnyBoard, AnyEntry
-
-CITATION, BIBTEX = "CITATION.cff", "citation.bib"
 
 
 def freeze(
@@ -65,9 +64,14 @@ def freeze(
             Writer(Path(temporary), content, around, cache, pool).write(dataset)
             size, files = pack(Path(temporary), folder / PAGES)
         pages = {"sha256": file_sha256(folder / PAGES), "bytes": size, "files": files}
-        write_json(folder / DOCUMENT, _document(name, date, content, records, pages))
-        _write_citations(folder, name, date, content, citing)
-        read(folder / DOCUMENT, "release")  # what was written can be read
+        document = _document(name, date, content)
+        document |= {
+            "records": records,
+            "pages": pages,
+            "citations": _write_citations(folder, name, date, content, citing),
+        }
+        write_json(folder / DOCUMENT, {**document, "seal": seal(document)})
+        load_release(folder, name)  # what was written can be read
     return releases / name
 
 
@@ -108,13 +112,8 @@ def _write_records(folder: Path, content: Content, cache: Cache) -> dict[str, st
     return written
 
 
-def _document(
-    name: str,
-    date: str,
-    content: Content,
-    records: Mapping[str, str],
-    pages: Mapping[str, Any],
-) -> dict[str, Any]:
+def _document(name: str, date: str, content: Content) -> dict[str, Any]:
+    """What the release says itself, without the hashes of its files."""
     from benchmark.records import environment
 
     boards = [board for board in content.all_boards if board.entries or board.older]
@@ -125,8 +124,6 @@ def _document(
         "suite_version": __version__,
         "commit": environment()["commit"],
         "boards": [board_json(board) for board in boards],
-        "records": dict(records),
-        "pages": dict(pages),
     }
 
 
@@ -168,7 +165,10 @@ def _entry_json(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Any]:
     }
 
 
-def _write_citations(folder: Path, name: str, date: str, content: Content, citing: Citing) -> None:
+def _write_citations(
+    folder: Path, name: str, date: str, content: Content, citing: Citing
+) -> dict[str, str]:
+    """The release as a whole and every entry, ready to be cited; returns SHA-256 by path."""
     url = None if citing.base_url is None else f"{citing.base_url}r/{name}/index.html"
     title = f"{TITLE}, release {name}"
     rows = {
@@ -195,3 +195,4 @@ def _write_citations(folder: Path, name: str, date: str, content: Content, citin
     ]
     entries = [cite(board, entry, citing).bibtex for board, entry in _shown(content)]
     write_bytes(folder / BIBTEX, ("\n".join(whole) + "\n\n" + "\n".join(entries)).encode())
+    return {path: file_sha256(folder / path) for path in (CITATION, BIBTEX)}

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
-from benchmark.files import file_sha256
+from leaderboard.cache import Cache, key_of
 from leaderboard.citing import Permalink
 from leaderboard.frozen.names import NAME, order
+from leaderboard.frozen.sealing import DOCUMENT, PAGES, check_files, check_parts, check_seal
 from leaderboard.frozen.zips import unpack
 from leaderboard.records import read
-
-DOCUMENT, PAGES = "release.json", "pages.zip"
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,11 @@ class Frozen:
         unpack(self.folder / PAGES, target, self.document["pages"])
 
 
-def load_releases(folder: Path) -> tuple[Frozen, ...]:
+def load_releases(folder: Path, cache: Cache | None = None) -> tuple[Frozen, ...]:
     """Every release in ``folder``, newest first; () where there is none.
+
+    Args:
+        cache: remembers of which releases all numbers were compared with their records.
 
     Raises:
         UserError: a file that is not what was frozen, named.
@@ -61,7 +63,7 @@ def load_releases(folder: Path) -> tuple[Frozen, ...]:
             continue
         if not NAME.fullmatch(place.name):
             raise UserError(f"{place}: no release; expected folders like {folder}/2026.1")
-        found.append(_load(place))
+        found.append(load_release(place, place.name, cache))
     return tuple(sorted(found, key=lambda release: order(release.name), reverse=True))
 
 
@@ -76,19 +78,20 @@ def permalinks(releases: Sequence[Frozen]) -> dict[str, Permalink]:
     return found
 
 
-def _load(folder: Path) -> Frozen:
-    document = read(folder / DOCUMENT, "release")
-    if document["name"] != folder.name:
+def load_release(folder: Path, name: str, cache: Cache | None = None) -> Frozen:
+    """The release ``name`` in ``folder``; arguments and errors as for ``load_releases``."""
+    path = folder / DOCUMENT
+    document = read(path, "release")
+    if document["name"] != name:
         raise UserError(
-            f"{folder / DOCUMENT}: name {document['name']!r}, expected {folder.name!r}, the "
-            "folder's; restore the file"
+            f"{path}: name {document['name']!r}, expected {name!r}, the folder's; restore the file"
         )
-    expected = {PAGES: document["pages"]["sha256"], **document["records"]}
-    for name, sha256 in expected.items():
-        path = folder / name
-        if ".." in name or not path.is_file() or file_sha256(path) != sha256:
-            raise UserError(
-                f"{path}: not the file that was frozen (SHA-256 {sha256[:16]}…); restore it from "
-                "the commit of the release"
-            )
+    check_seal(path, document)
+    check_files(folder, document)
+    # with the same seal and the same files, what was found once is so for good
+    key = key_of([document["seal"]])
+    if cache is None or cache.read("release", key) is None:
+        check_parts(folder, document)
+        if cache is not None:
+            cache.write("release", key, b"")
     return Frozen(folder, document)

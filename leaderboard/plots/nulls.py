@@ -22,7 +22,8 @@ class NullRow:
 
 
 def null_bars(key: str, title: str, rows: Sequence[NullRow], width: float) -> Markup | None:
-    """One line a generator: point and interval, the band up to its null's 95 % point behind.
+    """One line a generator: point and resampling spread, before the band up to its null's 95 %
+    point.
 
     Args:
         key: prefix of the ids in the SVG.
@@ -59,12 +60,13 @@ def _row(row: NullRow, x: Axis, y: float, left: float, chars: int) -> list[Marku
         )
     if row.score.ci95 is not None:
         low, high = (max(0.0, end) for end in row.score.ci95)
-        body.append(line(x(low), y, x(high), y, "trained-line"))
+        body.append(line(x(low), y, x(high), y, "spread-bar"))
     at = x(max(0.0, row.score.value or 0.0))
     return [*body, tag("circle", cx=at, cy=y, r=4.5, cls="null-mark")]
 
 
 def _sentence(row: NullRow) -> str:
     shown = number(row.score)
+    spread = "" if shown.interval is None else f", resampling spread {shown.interval}"
     null = "" if row.q95 is None else f", null {row.q95:.3f}"
-    return f"{short(row.name, 40)} {shown.text} {shown.interval or ''}{null}".replace(" ,", ",")
+    return f"{short(row.name, 40)} {shown.text}{spread}{null}"

@@ -15,6 +15,9 @@ OTHERS = len(_KNOWN)
 """Index of every architecture that has no colour of its own."""
 
 _ALIASES = {"matryoshka": "matryoshkabatchtopk", "standard": "relu", "standardrelu": "relu"}
+_LONGEST = 100
+"""Characters of a name that can be one of them."""
+
 _LABELS = {
     "topk": "TopK",
     "batchtopk": "BatchTopK",
@@ -126,6 +129,8 @@ class Axis:
 
 def architecture_index(name: str) -> int:
     """Which colour and mark an architecture has; the paper's own ones are told apart."""
+    if len(name) > _LONGEST:
+        return OTHERS
     key = "".join(char for char in name.lower() if char.isalnum())
     key = _ALIASES.get(key, key)
     return _KNOWN.index(key) if key in _KNOWN else len(_KNOWN)

@@ -15,6 +15,7 @@ window.assayCompare = (section, table, changed) => {
   const boxes = new Map();
   const [tray, body] = [document.querySelector("[data-tray]"), section.querySelector(".compare-body")];
   const [said, open, clear] = [tray.querySelector(".tray-names"), tray.querySelector("[data-compare]"), tray.querySelector("[data-clear]")];
+  const spreads = section.dataset.ends === "spreads";
   let picked = [];
   let turn = 0;
 
@@ -73,7 +74,8 @@ window.assayCompare = (section, table, changed) => {
       lines.push(line);
     });
     const last = picked.length === 2 ? ["First − second"] : [];
-    return framed(make("table", { class: "data side" }, head("Score", picked, last), make("tbody", {}, ...lines)), "compare-scores", "Bold: the better value. An interval says how sure it is.");
+    return framed(make("table", { class: "data side" }, head("Score", picked, last), make("tbody", {}, ...lines)), "compare-scores",
+      `Bold: the better value. ${spreads ? "In brackets the resampling spread of a divergence, which may lie above it." : "An interval says how sure it is."}`);
   };
   const ends = (cell) => (cell.querySelector(".ci")?.textContent ?? "").replace(/[[\]]/g, "").split(",").map(toNumber);
   const difference = (cells, values) => {
@@ -83,7 +85,7 @@ window.assayCompare = (section, table, changed) => {
     cell.append(make("span", { class: "v" }, fixed(values[0] - values[1], digits)));
     const [[a, b], [c, d]] = cells.map(ends);
     if (![a, b, c, d].includes(null) && b !== undefined && d !== undefined) {
-      cell.append(make("span", { class: "ci" }, a <= d && c <= b ? "intervals meet" : "intervals apart"));
+      cell.append(make("span", { class: "ci" }, `${spreads ? "spreads" : "intervals"} ${a <= d && c <= b ? "meet" : "apart"}`));
     }
     return cell;
   };

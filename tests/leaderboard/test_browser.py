@@ -103,7 +103,7 @@ def test_links_lead_from_board_to_definition(browser: Any, demo_site: Path) -> N
         page.goto(board_page(demo_site).as_uri())
         page.locator("table.leader thead").get_by_role("link", name="Δstay").click()
         assert page.url.endswith("metrics.html#delta-stay")
-        assert page.locator("#delta-stay h3").is_visible()
+        page.locator("#delta-stay h3").wait_for()
 
 
 def test_the_name_stays_in_sight_while_the_table_scrolls(browser: Any, demo_site: Path) -> None:

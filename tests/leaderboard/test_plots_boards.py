@@ -146,7 +146,7 @@ def test_a_divergence_stands_before_its_null() -> None:
     marks = [float(n.get("cx", "0")) for n in root.iter("circle")]
     assert marks[0] < bands[0]
     assert marks[1] > bands[1]
-    assert "same 0.010 [0.006, 0.014], null 0.016" in figure
+    assert "same 0.010, resampling spread [0.006, 0.014], null 0.016" in figure
     assert null_bars("n", "Mean SaD", [], 860) is None
 
 

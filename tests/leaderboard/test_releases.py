@@ -1,12 +1,15 @@
 """Releases: frozen for good, checked when they are read, compared with what came after."""
 
+import hashlib
 import json
 import re
 import shutil
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 import yaml
 from generator_documents import make_generator
@@ -20,7 +23,8 @@ from leaderboard import build_site
 from leaderboard.cache import Cache
 from leaderboard.changes import changes_since
 from leaderboard.content import Sources, read_content
-from leaderboard.frozen import load_releases
+from leaderboard.frozen import load_releases, reading
+from leaderboard.frozen.sealing import seal
 from leaderboard.frozen.zips import pack, unpack
 from leaderboard.pool import Pool
 from leaderboard.site import release_site
@@ -160,6 +164,8 @@ def test_a_release_holds_all_that_was_shown(repository: Repository) -> None:
     schemas.validate("release", release)
     assert {path: file_sha256(folder / path) for path in release["records"]} == release["records"]
     assert release["pages"]["sha256"] == file_sha256(folder / "pages.zip")
+    for name, sha256 in release["citations"].items():
+        assert file_sha256(folder / name) == sha256
     saes = next(board for board in release["boards"] if board["kind"] == "saes")
     (first, second) = saes["entries"]
     assert (first["id"], second["id"]) == ("alpha", "beta")
@@ -204,17 +210,206 @@ def test_boards_without_entries_are_not_frozen(repository: Repository) -> None:
     assert not (repository.releases / "2026.1").exists()
 
 
-@pytest.mark.parametrize("name", ["pages.zip", "records/saes/alpha/submission.json"])
-@pytest.mark.parametrize("absent", [False, True])
-def test_a_tampered_release_is_refused_by_name(
-    repository: Repository, name: str, absent: bool
-) -> None:
-    path = repository.freeze("2026.1") / name
-    data = path.read_bytes()
-    path.unlink() if absent else path.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
-    with pytest.raises(UserError, match=f"{re.escape(str(path))}: not the file that was frozen"):
+def refused(repository: Repository, path: Path) -> str:
+    """What is said of a release: one line that names ``path``, and no site."""
+    with pytest.raises(UserError, match=f"^{re.escape(str(path))}: ") as caught:
         repository.build()
+    said = str(caught.value)
+    assert "\n" not in said
     assert not (repository.root / "site").exists()
+    return said
+
+
+def test_no_file_of_a_release_changes_or_goes_unnoticed(repository: Repository) -> None:
+    document = make_generator("painter")
+    write_submission(repository.submissions, "generators", generator_submission(document), document)
+    folder = repository.freeze("2026.1")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    kinds = {path.name for path in files}
+    assert kinds > {"release.json", "pages.zip", "CITATION.cff", "citation.bib", "submission.json"}
+    assert len(files) == 10
+    for path in files:
+        data = path.read_bytes()
+        place = data.index(b"2026") if b"2026" in data else len(data) // 2
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        refused(repository, path)
+        path.unlink()
+        refused(repository, path)
+        path.write_bytes(data)
+    stray = folder / "records" / "saes" / "alpha" / "other.json"
+    stray.write_text("{}")
+    assert "not part of release 2026.1" in refused(repository, stray)
+    stray.unlink()
+    repository.build()
+
+
+def number_of(release: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = release["boards"][0]["entries"][0]["values"]["delta_match_score"]
+    return found
+
+
+def swap(entries: list[Any]) -> None:
+    entries.reverse()
+
+
+EDITS: dict[str, Callable[[dict[str, Any]], object]] = {
+    "date": lambda release: release.update(date="2026-11-30"),
+    "commit": lambda release: release.update(commit="ab" * 20),
+    "suite": lambda release: release.update(suite_version="9.9.9"),
+    "title": lambda release: release["boards"][0].update(title="another"),
+    "order": lambda release: swap(release["boards"][0]["entries"]),
+    "entry": lambda release: release["boards"][0]["entries"].pop(),
+    "name": lambda release: release["boards"][0]["entries"][0].update(name="another"),
+    "rank": lambda release: release["boards"][0]["entries"][1]["rank"].update(best=1, place=1),
+    "value": lambda release: number_of(release).update(value=0.101),
+    "text": lambda release: number_of(release).update(text="0.200"),
+    "interval": lambda release: number_of(release).update(ci95=[0.0, 0.2]),
+    "record": lambda release: release["records"].popitem(),
+    "pages": lambda release: release["pages"].update(files=release["pages"]["files"] + 1),
+    "citations": lambda release: release["citations"].update({"citation.bib": "ab" * 32}),
+    "seal": lambda release: release.update(seal="ab" * 32),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_no_part_of_its_document_changes_unnoticed(repository: Repository, edit: str) -> None:
+    path = repository.freeze("2026.1") / "release.json"
+    release = json.loads(path.read_text())
+    EDITS[edit](release)
+    path.write_text(json.dumps(release))
+    assert "changed since the release was frozen; restore it" in refused(repository, path)
+
+
+def test_the_layout_of_its_document_does_not_matter(repository: Repository) -> None:
+    path = repository.freeze("2026.1") / "release.json"
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=7))
+    repository.build()
+
+
+RESEALED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
+    "value": (EDITS["value"], "alpha on {slug}: delta_match_score is"),
+    "interval": (EDITS["interval"], "alpha on {slug}: delta_match_score is"),
+    "gone": (
+        lambda release: release["boards"][0]["entries"][0]["values"].pop("match_score"),
+        "alpha on {slug}: match_score is null, expected ",
+    ),
+    "name": (EDITS["name"], 'alpha on {slug}: name is "another", expected "Alpha"'),
+    "other record": (
+        lambda release: release["boards"][0]["entries"][0].update(record_sha256="ab" * 32),
+        "alpha on {slug}: record_sha256 is",
+    ),
+    "other page": (
+        lambda release: release["boards"][0]["entries"][0].update(page="saes/beta.html#x"),
+        'alpha on {slug}: page is "saes/beta.html#x", expected',
+    ),
+    "way out": (
+        lambda release: release["boards"][0]["entries"][0].update(page="../../evil.html#x"),
+        "$.boards[0].entries[0].page",
+    ),
+    "address": (
+        lambda release: release["boards"][0]["entries"][0].update(page="https://evil.example/#x"),
+        "$.boards[0].entries[0].page",
+    ),
+    "other file": (
+        lambda release: release["records"].update({"records/saes/../../up.json": "ab" * 32}),
+        "$.records",
+    ),
+}
+
+
+@pytest.mark.parametrize("edit", RESEALED)
+def test_sealing_an_edit_anew_does_not_help(repository: Repository, edit: str) -> None:
+    path = repository.freeze("2026.1") / "release.json"
+    release = json.loads(path.read_text())
+    change, expected = RESEALED[edit]
+    change(release)
+    path.write_text(json.dumps({**release, "seal": seal(release)}))
+    assert expected.format(slug=release["boards"][0]["slug"]) in refused(repository, path)
+
+
+def test_the_seal_is_the_hash_of_compact_sorted_json(repository: Repository) -> None:
+    path = repository.freeze("2026.1") / "release.json"
+    release = json.loads(path.read_text())
+    stated = release.pop("seal")
+    text = json.dumps(release, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert stated == hashlib.sha256(f"{text}\n".encode()).hexdigest()
+
+
+def test_numbers_compared_once_are_known_while_nothing_changed(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = repository.freeze("2026.1") / "release.json"
+    compared: list[Path] = []
+    own = reading.check_parts
+    monkeypatch.setattr(
+        reading, "check_parts", lambda folder, doc: (compared.append(folder), own(folder, doc))
+    )
+    for name in ("one", "two"):
+        repository.build(name, cache=repository.root / "cache")
+    assert compared == [path.parent]
+    release = json.loads(path.read_text())
+    EDITS["value"](release)
+    path.write_text(json.dumps({**release, "seal": seal(release)}))
+    with pytest.raises(UserError, match="delta_match_score is"):
+        repository.build("three", cache=repository.root / "cache")
+
+
+def visible_texts(site: Path) -> dict[str, str]:
+    """Every file of the newest site that can be read as text, but for records."""
+    found = {}
+    for path in site.rglob("*"):
+        name = path.relative_to(site).as_posix()
+        if path.is_file() and not name.startswith(("r/", "records/", "static/")):
+            data = path.read_bytes()
+            found[name] = data.decode("utf-8", "replace")
+            if path.suffix == ".parquet":
+                found[name] = str(pyarrow.parquet.read_table(path).to_pylist())
+    return found
+
+
+def test_a_renamed_entry_has_one_name(repository: Repository) -> None:
+    document = make_generator("painter")
+    document["submission"]["name"] = "Oldpainter"
+    painter = generator_submission(document)
+    brush = write_submission(repository.submissions, "generators", painter, document)
+    left = repository.add({**record("gamma", 0.03)})
+    for folder in (left, repository.submissions / "saes" / "alpha"):
+        (file,) = folder.glob("results/*/1.json")
+        result = json.loads(file.read_text())
+        result["submission"]["name"] = f"Old{folder.name}"
+        file.write_text(json.dumps(result))
+        repository.change(folder, name=f"Old{folder.name}")
+    repository.freeze("2026.1")
+    for folder in (left, brush, repository.submissions / "saes" / "alpha"):
+        repository.change(folder, name=f"New{folder.name}")
+    repository.change(left, withdrawn={"date": "2026-12-02", "reason": "a wrong split"})
+    alpha = repository.submissions / "saes" / "alpha"
+    (file,) = alpha.glob("results/*/1.json")
+    again = json.loads(file.read_text())
+    again["scores"]["delta_match_score"] = score(0.02, 0.004)
+    repository.measure_again(alpha, again)
+    site = repository.build(cache=repository.root / "cache")
+    texts = visible_texts(site)
+    old = [name for name, text in texts.items() if re.search("Old(alpha|gamma|painter)", text)]
+    assert old == []
+    board = next(name for name in texts if name.startswith("boards/synavatars"))
+    slug = Path(board).stem
+    for name in (
+        "index.html",
+        "feed.xml",
+        board,
+        "saes/alpha.html",
+        "api/v1/index.json",
+        "api/v1/entries/alpha.json",
+        f"data/{slug}.csv",
+        f"data/{slug}.json",
+        f"data/{slug}.parquet",
+    ):
+        assert "Newalpha" in texts[name], name
+    changes = texts["index.html"][texts["index.html"].index('id="changes"') :]
+    assert "Newgamma" in changes
+    assert "<h1><bdi>Newpainter</bdi>" in texts["generators/painter.html"]
+    assert "Oldalpha" in (site / "r" / "2026.1" / "saes" / "alpha.html").read_text()
 
 
 def test_a_folder_that_is_no_release_is_named(repository: Repository) -> None:

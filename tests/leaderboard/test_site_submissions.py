@@ -148,7 +148,7 @@ def test_generators_stand_beside_their_null(full_site: Path) -> None:
     assert "demo-many-glasses" in many
     page = text_of(full_site / "generators" / "demo-more-glasses.html")
     assert "outside its null" in page
-    assert "1 of 7 attributes lie outside their null" in page
+    assert "1 of 7 attributes lies outside its null" in page
     assert "Claimed and measured" in page
     assert "glasses and sunglasses" in page
 
