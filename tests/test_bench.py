@@ -17,7 +17,8 @@ def ran(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     def module(name: str) -> SimpleNamespace:
         names.append(name.removeprefix("bench."))
-        figure = {"what": "a figure", "seconds": len(names), "peak_bytes": 1.0}
+        wanted = dict.fromkeys((key for _, key, _, _ in bench.TARGETS), 1.0)
+        figure = {"what": "a figure", **wanted, "seconds": len(names)}
         known = {"divergence": "divergence", "pairs": "tapa"}
         return SimpleNamespace(run=lambda: {known.get(names[-1], names[-1]): figure})
 
