@@ -1,5 +1,5 @@
 """Leaderboard: turns result records into a static site."""
 
-from leaderboard.site import build_site
+from leaderboard.building.site import build_site
 
 __all__ = ["build_site"]

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from benchmark.rounding import decimals_for
-from leaderboard.records import Score
+from leaderboard.reading.records import Score
 
 MINUS = "\N{MINUS SIGN}"
 MISSING = "n/a"

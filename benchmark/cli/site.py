@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
     from benchmark.datasets import Dataset
-    from leaderboard.content import Sources
+    from leaderboard.building.content import Sources
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -137,7 +137,7 @@ def release(
     from datetime import UTC, datetime
 
     from benchmark.files import home
-    from leaderboard.site import release_site
+    from leaderboard.building.site import release_site
 
     folder = release_site(
         name,
@@ -170,7 +170,7 @@ class _Given:
 
 def _sources(given: _Given) -> "Sources":
     """The files that are named, and those that lie where they are looked for."""
-    from leaderboard.content import Sources
+    from leaderboard.building.content import Sources
 
     results, submissions = given.results, given.submissions
     if results is None and submissions is None:

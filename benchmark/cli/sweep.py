@@ -184,7 +184,7 @@ def _draw(out: Path, document: Mapping[str, Any], ready: "Mapping[Setting, Prepa
     """Figures and site; nothing where not one SAE could be scored."""
     from benchmark.sweep.plan import RESULTS, SANITY
     from leaderboard import build_site
-    from leaderboard.sweep_figures import write_figures
+    from leaderboard.views.sweep_figures import write_figures
 
     write_figures(out / "figures", document, out / RESULTS)
     if not any((out / RESULTS).glob("*.json")):

@@ -1,11 +1,11 @@
 """The boards as data: tables, a small JSON API, a feed and a map of the site."""
 
-from leaderboard.citing import Citing
-from leaderboard.content import Content
+from leaderboard.building.content import Content
+from leaderboard.building.reuse import Shelf
 from leaderboard.exports.api import write_api
 from leaderboard.exports.feeds import write_feed, write_sitemap
 from leaderboard.exports.tables import write_tables
-from leaderboard.reuse import Shelf
+from leaderboard.pages.citing import Citing
 
 __all__ = ["write_exports", "write_feed", "write_sitemap"]
 

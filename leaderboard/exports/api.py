@@ -6,15 +6,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from benchmark import __version__
-from leaderboard.citing import Citation, kind_of, page_path
-from leaderboard.entries import Past
+from leaderboard.building.reuse import Shelf
 from leaderboard.exports.rows import CURRENT, OLDER, about, record_path
-from leaderboard.records import Score, compact
-from leaderboard.reuse import Shelf
+from leaderboard.pages.citing import Citation, kind_of, page_path
+from leaderboard.ranking.entries import Past
+from leaderboard.reading.records import Score, compact
 
 if TYPE_CHECKING:
-    from leaderboard.bodies import AnyBoard, AnyEntry
-    from leaderboard.content import Content
+    from leaderboard.building.bodies import AnyBoard, AnyEntry
+    from leaderboard.building.content import Content
 
 VERSION = 1
 ROOT = f"api/v{VERSION}"

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-from leaderboard.citing import headline, page_path
 from leaderboard.numbers import visible
-from leaderboard.states import measured_at
+from leaderboard.pages.citing import headline, page_path
+from leaderboard.reading.states import measured_at
 
 if TYPE_CHECKING:
-    from leaderboard.bodies import AnyBoard, AnyEntry
-    from leaderboard.content import Content
+    from leaderboard.building.bodies import AnyBoard, AnyEntry
+    from leaderboard.building.content import Content
 
 ATOM = "http://www.w3.org/2005/Atom"
 SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from leaderboard.boards import Board
-from leaderboard.citing import kind_of, page_path
-from leaderboard.generator_boards import GeneratorBoard
-from leaderboard.generator_records import GeneratorRecord
-from leaderboard.records import Score
+from leaderboard.pages.citing import kind_of, page_path
+from leaderboard.ranking.boards import Board
+from leaderboard.ranking.generator_boards import GeneratorBoard
+from leaderboard.reading.generator_records import GeneratorRecord
+from leaderboard.reading.records import Score
 
 if TYPE_CHECKING:
-    from leaderboard.bodies import AnyBoard, AnyEntry
+    from leaderboard.building.bodies import AnyBoard, AnyEntry
 
 Value = str | int | float | None
 OLDER, CURRENT = "older data version", "current"

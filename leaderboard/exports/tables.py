@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from leaderboard.boards import Board
-from leaderboard.cache import key_of
-from leaderboard.concepts import COLUMNS, unpacked
+from leaderboard.building.cache import key_of
+from leaderboard.building.reuse import Shelf
 from leaderboard.exports.rows import Value, about, board_rows
-from leaderboard.records import compact
-from leaderboard.reuse import Shelf
+from leaderboard.ranking.boards import Board
+from leaderboard.reading.concepts import COLUMNS, unpacked
+from leaderboard.reading.records import compact
 
 if TYPE_CHECKING:
-    from leaderboard.bodies import AnyBoard
+    from leaderboard.building.bodies import AnyBoard
 
 _COUNTS = frozenset(("rank", "rank_best", "rank_worst", "images", "d_sae", "seed", "version"))
 _WHO = ("id", "name", "status", "kind", "architecture", "licence", "exposure")

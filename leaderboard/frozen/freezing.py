@@ -10,21 +10,30 @@ from typing import TYPE_CHECKING, Any
 from benchmark import __version__
 from benchmark.errors import UserError
 from benchmark.files import file_sha256, replacing_dir, write_bytes, write_json
-from leaderboard.cache import Cache
-from leaderboard.citing import SUITE, TITLE, Citing, Permalink, cite, kind_of, latex, page_path
-from leaderboard.content import Content
+from leaderboard.building.cache import Cache
+from leaderboard.building.content import Content
+from leaderboard.building.pool import Pool
+from leaderboard.building.writing import Around, Release, Writer
 from leaderboard.frozen.names import order
 from leaderboard.frozen.reading import load_release, load_releases
 from leaderboard.frozen.sealing import BIBTEX, CITATION, DOCUMENT, PAGES, seal
 from leaderboard.frozen.zips import pack
-from leaderboard.pool import Pool
-from leaderboard.records import compact
-from leaderboard.slim import whole_text
-from leaderboard.writing import Around, Release, Writer
+from leaderboard.pages.citing import (
+    SUITE,
+    TITLE,
+    Citing,
+    Permalink,
+    cite,
+    kind_of,
+    latex,
+    page_path,
+)
+from leaderboard.reading.records import compact
+from leaderboard.reading.slim import whole_text
 
 if TYPE_CHECKING:
     from benchmark.datasets import Dataset
-    from leaderboard.bodies import AnyBoard, AnyEntry
+    from leaderboard.building.bodies import AnyBoard, AnyEntry
 
 
 def freeze(

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
-from leaderboard.cache import Cache, key_of
-from leaderboard.citing import Permalink
+from leaderboard.building.cache import Cache, key_of
 from leaderboard.frozen.names import NAME, order
 from leaderboard.frozen.sealing import DOCUMENT, PAGES, check_files, check_parts, check_seal
 from leaderboard.frozen.zips import unpack
-from leaderboard.records import read
+from leaderboard.pages.citing import Permalink
+from leaderboard.reading.records import read
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.files import file_sha256
-from leaderboard.records import DAME, compact
+from leaderboard.reading.records import DAME, compact
 
 DOCUMENT, PAGES = "release.json", "pages.zip"
 CITATION, BIBTEX = "CITATION.cff", "citation.bib"

@@ -12,13 +12,13 @@ from markupsafe import Markup
 
 from benchmark import __version__
 from benchmark.rounding import decimals_for
+from leaderboard.building.templating import GENERATOR, make_environment
 from leaderboard.generative.heat import GROUND, HeatMap, heat_map, scale
 from leaderboard.generative.labelled import labelled_sets
 from leaderboard.generative.matrix import MOST, null_glyph, pair_matrix
 from leaderboard.generative.pictures import mean_ground, mean_picture, showable, thumbnail
 from leaderboard.numbers import Number, fixed, number, plain
-from leaderboard.records import Score
-from leaderboard.templating import GENERATOR, make_environment
+from leaderboard.reading.records import Score
 
 if TYPE_CHECKING:
     from benchmark.generative.compare import Comparison

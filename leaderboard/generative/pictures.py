@@ -9,7 +9,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from benchmark.images import read_image
-from leaderboard.pictures import SHOWABLE
+from leaderboard.pages.pictures import SHOWABLE
 
 if TYPE_CHECKING:
     from benchmark.generative.compare import Side

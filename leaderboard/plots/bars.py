@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from leaderboard.numbers import number
 from leaderboard.plots.svg import figure, label, line, tag
-from leaderboard.records import Score
+from leaderboard.reading.records import Score
 
 _WIDTH, _ROW, _LEFT, _BAR = 350, 32, 32, 170
 _THREE = ("bar", "bar twin-bar", "bar random-bar")

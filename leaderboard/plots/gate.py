@@ -17,7 +17,7 @@ from leaderboard.plots.svg import (
     tag,
     text_width,
 )
-from leaderboard.records import Gate, GateRow, Score
+from leaderboard.reading.records import Gate, GateRow, Score
 
 WIDTH = 360
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 8, 14, 42, 30, 100

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from leaderboard.numbers import Number, fixed
 from leaderboard.plots.svg import figure, label, line, tag
-from leaderboard.records import Score
+from leaderboard.reading.records import Score
 
 CHANCE = 1 / 6
 """How often a guess orders three examples rightly."""

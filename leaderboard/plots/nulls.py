@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from leaderboard.numbers import number
 from leaderboard.plots.svg import Axis, figure, label, line, name_width, nice_ticks, short, tag
-from leaderboard.records import Score
+from leaderboard.reading.records import Score
 
 _ROW, _TOP, _BOTTOM, _CHARS = 26, 8, 40, 26
 

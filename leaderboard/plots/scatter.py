@@ -23,7 +23,7 @@ from leaderboard.plots.svg import (
     tag,
     text_width,
 )
-from leaderboard.records import Record, Score
+from leaderboard.reading.records import Record, Score
 
 X, Y = "match_score", "tapa_score"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 16, 30, 46

@@ -22,7 +22,7 @@ from leaderboard.plots.svg import (
     tag,
     text_width,
 )
-from leaderboard.records import Record, Score
+from leaderboard.reading.records import Record, Score
 
 SIZE = (360, 236)
 MANY = 40

@@ -60,8 +60,8 @@ take is most of the time, and among alike ones all are right or none."""
 def small_site(tmp_path_factory: pytest.TempPathFactory, fake_dataset: Any) -> Path:
     """Every kind of page with few rows: what axe takes grows with the elements of a page."""
     from leaderboard import build_site
-    from leaderboard.content import Sources
-    from leaderboard.site import release_site
+    from leaderboard.building.content import Sources
+    from leaderboard.building.site import release_site
 
     root = tmp_path_factory.mktemp("small")
     records = [make_record("topk", size) for size in (128, 512)]

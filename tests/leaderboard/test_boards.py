@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from result_records import make_record, score
 
 from benchmark.errors import UserError
-from leaderboard.boards import Rank, make_boards, rank
-from leaderboard.records import Record, Score, load_records
+from leaderboard.ranking.boards import Rank, make_boards, rank
+from leaderboard.reading.records import Record, Score, load_records
 
 
 def scored(value: float | None, half: float = 0.0) -> Score:

@@ -11,10 +11,10 @@ from result_records import make_record
 from site_browser import column, names, opened
 from site_submissions import board_page
 
-from leaderboard.boards import make_boards
-from leaderboard.records import Record
-from leaderboard.templating import make_environment
-from leaderboard.views import view_board
+from leaderboard.building.templating import make_environment
+from leaderboard.ranking.boards import make_boards
+from leaderboard.reading.records import Record
+from leaderboard.views.board import view_board
 
 
 def choose(page: Any, label: str, value: str) -> None:

@@ -10,8 +10,8 @@ from site_browser import opened
 from site_submissions import measured, sae_submission, write_submission
 
 from leaderboard import build_site
-from leaderboard.content import Sources
-from leaderboard.site import release_site
+from leaderboard.building.content import Sources
+from leaderboard.building.site import release_site
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,12 @@ from site_submissions import board_page
 import schemas
 from benchmark.errors import UserError
 from leaderboard import build_site
-from leaderboard.across import across_view, p_text
-from leaderboard.boards import make_boards
-from leaderboard.deficit import published_deficit
 from leaderboard.definitions import BY_ANCHOR
 from leaderboard.published import aiu
-from leaderboard.records import Record
+from leaderboard.ranking.boards import make_boards
+from leaderboard.reading.records import Record
+from leaderboard.views.across import across_view, p_text
+from leaderboard.views.deficit import published_deficit
 
 Writer = Callable[..., Path]
 

@@ -13,12 +13,12 @@ from site_submissions import sae_submission
 
 from benchmark.errors import UserError
 from benchmark.submissions import Submission
-from leaderboard.boards import Board, make_boards
-from leaderboard.citing import Citation, Citing, Permalink, badge, cite, latex
-from leaderboard.entries import Measured, Origin
-from leaderboard.generator_boards import make_generator_boards
-from leaderboard.generator_records import GeneratorRecord
-from leaderboard.records import Record
+from leaderboard.pages.citing import Citation, Citing, Permalink, badge, cite, latex
+from leaderboard.ranking.boards import Board, make_boards
+from leaderboard.ranking.entries import Measured, Origin
+from leaderboard.ranking.generator_boards import make_generator_boards
+from leaderboard.reading.generator_records import GeneratorRecord
+from leaderboard.reading.records import Record
 
 BASE = "https://example.org/assay/"
 HOSTILE = '\\input{/etc/passwd} $x_1^2$ 50% & #1 {a} ~b~ <i>"q"</i>\u202e'

@@ -12,7 +12,7 @@ from result_records import make_record
 from site_browser import opened
 from site_submissions import board_page
 
-from leaderboard.compare import concept_names, script_json
+from leaderboard.views.compare import concept_names, script_json
 
 PAIR = ("exposed-jumprelu", "plain-topk")
 

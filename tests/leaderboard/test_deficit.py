@@ -11,10 +11,10 @@ from result_records import make_record
 from scipy.stats import wilcoxon
 from site_submissions import board_page
 
-from leaderboard.boards import make_boards
-from leaderboard.deficit import deficit_views, quartile_means
-from leaderboard.judgements import Judgement, attach
-from leaderboard.records import Record
+from leaderboard.ranking.boards import make_boards
+from leaderboard.reading.judgements import Judgement, attach
+from leaderboard.reading.records import Record
+from leaderboard.views.deficit import deficit_views, quartile_means
 
 
 def board_of(means: dict[tuple[str, int], list[float | None]], judge: str = "annotations") -> Any:

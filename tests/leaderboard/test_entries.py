@@ -10,10 +10,10 @@ from result_records import make_record, score
 from site_submissions import generator_submission, measured, sae_submission, write_submission
 
 from benchmark.errors import UserError
-from leaderboard.boards import Board
-from leaderboard.cache import Cache
-from leaderboard.content import Content, Sources, read_content
-from leaderboard.pool import Pool
+from leaderboard.building.cache import Cache
+from leaderboard.building.content import Content, Sources, read_content
+from leaderboard.building.pool import Pool
+from leaderboard.ranking.boards import Board
 
 
 @pytest.fixture

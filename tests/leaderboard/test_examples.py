@@ -4,7 +4,7 @@ from typing import Any
 
 from result_records import make_record
 
-from leaderboard.examples import pick_examples
+from leaderboard.pages.examples import pick_examples
 
 
 def row(concept: str, add: float | None, rem: float | None, f1: float = 0.5) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from site_submissions import (
 )
 
 from leaderboard import build_site
-from leaderboard.concepts import COLUMNS as CONCEPT_COLUMNS
 from leaderboard.definitions import COLUMNS, GENERATOR_COLUMNS
 from leaderboard.exports.tables import unformula
+from leaderboard.reading.concepts import COLUMNS as CONCEPT_COLUMNS
 
 BASE = "https://example.org/assay/"
 FORMULA = '=HYPERLINK("https://example.org";"x")'

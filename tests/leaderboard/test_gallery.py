@@ -17,10 +17,16 @@ from result_records import make_record
 from benchmark.judges.document import join
 from leaderboard import build_site
 from leaderboard.definitions import BY_ANCHOR
-from leaderboard.gallery import FAILED_TEXTS, PER_QUARTILE, context_markup, evenly, gallery_view
-from leaderboard.judgements import Judgement
-from leaderboard.pictures import Pictures
+from leaderboard.pages.gallery import (
+    FAILED_TEXTS,
+    PER_QUARTILE,
+    context_markup,
+    evenly,
+    gallery_view,
+)
+from leaderboard.pages.pictures import Pictures
 from leaderboard.plots import score_spread
+from leaderboard.reading.judgements import Judgement
 
 Writer = Callable[..., Path]
 SAE = "demo-topk-512-s0"

@@ -19,13 +19,13 @@ from site_submissions import generator_submission, write_submission
 
 from leaderboard import build_site
 from leaderboard.definitions import BY_ANCHOR, COLUMNS, GENERATOR_COLUMNS
-from leaderboard.findings import findings
-from leaderboard.generator_boards import make_generator_boards
-from leaderboard.generator_records import GeneratorRecord
-from leaderboard.generator_views import view_generators
-from leaderboard.history import claim_rows
+from leaderboard.pages.history import claim_rows
 from leaderboard.plots.nulls import NullRow, null_bars
-from leaderboard.records import Record, Score
+from leaderboard.ranking.generator_boards import make_generator_boards
+from leaderboard.reading.generator_records import GeneratorRecord
+from leaderboard.reading.records import Record, Score
+from leaderboard.views.findings import findings
+from leaderboard.views.generators import view_generators
 
 DIVERGENCES = ("sad", "pad", "r_sad", "r_sad_over_null")
 

@@ -16,12 +16,12 @@ from result_records import make_record
 from benchmark.errors import UserError
 from benchmark.generative.compare import Comparison, Plan, compare
 from benchmark.generative.image_sets import DatasetSet, FolderSet
-from leaderboard.comparison import copy_comparison
 from leaderboard.generative import report_page
 from leaderboard.generative.heat import MORE_GENERATED, MORE_REAL, heat_map
 from leaderboard.generative.matrix import pair_matrix
 from leaderboard.generative.page import divergence
-from leaderboard.records import Score
+from leaderboard.reading.comparison import copy_comparison
+from leaderboard.reading.records import Score
 
 NAMES = ("a hat", "eyeglasses", "<b>a red square</b>", "a tie")
 

@@ -14,9 +14,9 @@ from result_records import make_record, score
 import schemas
 from benchmark.errors import UserError
 from leaderboard import build_site
-from leaderboard.boards import make_boards
-from leaderboard.judgements import Judgement, attach, judge_slug, load_judgements
-from leaderboard.records import Record
+from leaderboard.ranking.boards import make_boards
+from leaderboard.reading.judgements import Judgement, attach, judge_slug, load_judgements
+from leaderboard.reading.records import Record
 
 Writer = Callable[..., Path]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from leaderboard.numbers import decimals_for, fixed, number, pad, plain, spread, visible
-from leaderboard.records import Score
+from leaderboard.reading.records import Score
 
 
 def score(value: float | None, low: float | None = None, high: float | None = None) -> Score:

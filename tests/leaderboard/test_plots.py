@@ -15,7 +15,7 @@ from result_records import make_record, make_records, score
 from leaderboard.plots import scatter, sweep_panels
 from leaderboard.plots.labels import Box, Placer, spread_out
 from leaderboard.plots.svg import Axis, architecture_label, mark, nice_ticks, tag
-from leaderboard.records import Record
+from leaderboard.reading.records import Record
 
 
 def read(documents: list[dict[str, Any]]) -> list[Record]:

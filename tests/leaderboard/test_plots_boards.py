@@ -16,7 +16,7 @@ from leaderboard.plots.heat import LEVELS, level
 from leaderboard.plots.nulls import NullRow, null_bars
 from leaderboard.plots.regions import region_map
 from leaderboard.plots.scatter import MANY
-from leaderboard.records import Record, Score
+from leaderboard.reading.records import Record, Score
 
 small = st.integers(0, 6).map(float)
 

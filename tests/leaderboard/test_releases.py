@@ -20,14 +20,14 @@ import schemas
 from benchmark.errors import UserError
 from benchmark.files import file_sha256
 from leaderboard import build_site
-from leaderboard.cache import Cache
-from leaderboard.changes import changes_since
-from leaderboard.content import Sources, read_content
+from leaderboard.building.cache import Cache
+from leaderboard.building.content import Sources, read_content
+from leaderboard.building.pool import Pool
+from leaderboard.building.site import release_site
 from leaderboard.frozen import load_releases, reading
 from leaderboard.frozen.sealing import seal
 from leaderboard.frozen.zips import pack, unpack
-from leaderboard.pool import Pool
-from leaderboard.site import release_site
+from leaderboard.ranking.changes import changes_since
 
 BASE = "https://example.org/assay/"
 

@@ -15,7 +15,9 @@ from site_submissions import generator_submission, write_submission
 from bench.many import write_submission as write_made_up
 from bench.many import write_submissions
 from benchmark.errors import UserError
-from leaderboard import bodies, build_site, cache, pool, slim
+from leaderboard import build_site
+from leaderboard.building import bodies, cache, pool
+from leaderboard.reading import slim
 
 COUNT, CONCEPTS = 60, 312
 
@@ -85,7 +87,7 @@ def test_what_is_kept_changes_nothing_and_saves_the_work(
     assert made == []
     change(copied)
     quick = build(copied, tmp_path / "site", cache=kept)
-    assert sorted(made) == ["leaderboard.bodies", "leaderboard.slim"]
+    assert sorted(made) == ["leaderboard.building.bodies", "leaderboard.reading.slim"]
     assert quick == build(copied, tmp_path / "whole")
     assert quick != fresh
 

@@ -24,14 +24,14 @@ from site_submissions import (
 import schemas
 from benchmark.errors import UserError
 from leaderboard import build_site
-from leaderboard.boards import make_boards
-from leaderboard.columns import column_view
 from leaderboard.definitions import COLUMN
-from leaderboard.findings import findings
-from leaderboard.history import claim_rows
 from leaderboard.numbers import number
-from leaderboard.records import Record, Score
-from leaderboard.views import view_board
+from leaderboard.pages.history import claim_rows
+from leaderboard.ranking.boards import make_boards
+from leaderboard.reading.records import Record, Score
+from leaderboard.views.board import view_board
+from leaderboard.views.columns import column_view
+from leaderboard.views.findings import findings
 
 Writer = Callable[..., Path]
 
@@ -254,9 +254,9 @@ def test_a_broken_submission_is_named(tmp_path: Path) -> None:
 
 
 def test_a_generator_without_maps_or_pairs_still_has_its_page(tmp_path: Path) -> None:
-    from leaderboard.generator_boards import make_generator_boards
-    from leaderboard.generator_pages import measure_generator
-    from leaderboard.generator_records import GeneratorRecord
+    from leaderboard.pages.generator import measure_generator
+    from leaderboard.ranking.generator_boards import make_generator_boards
+    from leaderboard.reading.generator_records import GeneratorRecord
 
     document = make_generator()
     document["maps"], document["pairs"]["values"] = {}, []

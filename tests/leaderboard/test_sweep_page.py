@@ -11,7 +11,7 @@ from benchmark.sweep.rows import SCORES, Column, Table
 from leaderboard import build_site
 from leaderboard.plots.lines import Line, Point, Reference, lines_panel
 from leaderboard.published.ca import best_of
-from leaderboard.sweep_figures import standalone, sweep_places, write_figures
+from leaderboard.views.sweep_figures import standalone, sweep_places, write_figures
 
 ARCHITECTURES = {"topk": "TopK", "jumprelu": "JumpReLU"}
 SIZES = (128, 512, 2048)

@@ -1,0 +1,1 @@
+"""Building the site: in several processes, keeping what did not change."""

@@ -1,0 +1,1 @@
+"""What the page of one entry shows, ready for its template."""

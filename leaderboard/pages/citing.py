@@ -1,0 +1,306 @@
+"""Citations and badges of measured numbers."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaderboard.definitions import INTERVAL, SPREAD
+from leaderboard.numbers import visible
+from leaderboard.plots.svg import tag, text_width
+from leaderboard.ranking.boards import Board
+from leaderboard.ranking.entries import Entry
+from leaderboard.ranking.generator_boards import GeneratorBoard, GeneratorEntry
+from leaderboard.reading.states import measured_at
+
+HEADLINES = {
+    "saes": ("delta_match_score", "match_score", "tapa_score"),
+    "generators": ("sad", "pad", "r_sad"),
+}
+SUITE = "The Assay authors"
+TITLE = "Assay leaderboard"
+LONGEST = 300
+"""Characters of a name in a citation."""
+
+
+@dataclass(frozen=True)
+class Permalink:
+    """Where a release holds a number for good; ``root`` is the release's own, "r/2026.1/"."""
+
+    release: str
+    date: str
+    root: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Citing:
+    """What citations need beside the number.
+
+    Attributes:
+        base_url: address of the site's root, ending in "/"; None where it is not known.
+        permalinks: record's hash → where a release holds it.
+        inside: the release that the pages belong to; None on the newest pages.
+    """
+
+    base_url: str | None = None
+    permalinks: Mapping[str, Permalink] = field(default_factory=dict)
+    inside: str | None = None
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One number, ready to be cited.
+
+    Attributes:
+        text: one sentence with the number and what identifies it.
+        bibtex: an entry that LaTeX can set.
+        apa: a reference in APA style.
+        csl: a CSL-JSON array of one item.
+        permalink: as it is shown, a whole address where the site's is known; None where no
+            release holds this number.
+        badge: path of the badge from the site's root.
+    """
+
+    text: str
+    bibtex: str
+    apa: str
+    csl: str
+    permalink: str | None
+    badge: str
+    _target: str = ""
+
+    def href(self, root: str) -> str:
+        """The permalink as a link from a page whose root is ``root``."""
+        return root + self._target
+
+
+def kind_of(board: Board | GeneratorBoard) -> str:
+    """ "saes" or "generators"."""
+    return "saes" if isinstance(board, Board) else "generators"
+
+
+def page_path(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry) -> str:
+    """The section of an entry's page that belongs to a board, from the site's root."""
+    return f"{kind_of(board)}/{entry.record.id}.html#{board.slug}"
+
+
+def badge_path(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry) -> str:
+    """The entry's badge, from the site's root."""
+    return f"badges/{entry.record.id}.{board.slug}.svg"
+
+
+def cite(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry, citing: Citing) -> Citation:
+    """How to cite the numbers of ``entry`` on ``board``."""
+    link = citing.permalinks.get(entry.record.sha256)
+    facts = _Facts.of(board, entry, link, citing.base_url)
+    target = "" if link is None else link.path if citing.inside else link.root + link.path
+    return Citation(
+        text=_text(facts),
+        bibtex=_bibtex(facts),
+        apa=_apa(facts),
+        csl=_csl(facts),
+        permalink=facts.url,
+        badge=badge_path(board, entry),
+        _target=target,
+    )
+
+
+def headline(entry: Entry | GeneratorEntry, board: Board | GeneratorBoard) -> list[str]:
+    """The headline numbers, each with its name and interval, as they stand on the board."""
+    shown = []
+    columns = {column.key: column for column in board.columns}
+    for key in HEADLINES[kind_of(board)]:
+        cell, column = entry.cells[key], columns[key]
+        if cell.value is not None:
+            named = ", spread" if column.ends == SPREAD else ""
+            ends = f"{named} {cell.interval}" if cell.interval else ""
+            shown.append(f"{column.head} {cell.text}{ends}")
+    return shown
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What every style of citation says."""
+
+    key: str
+    authors: tuple[str, ...]
+    name: str
+    id: str
+    kind: str
+    board: str
+    numbers: str
+    ends: str
+    data: str
+    suite: str
+    day: tuple[int, int, int]
+    record: str
+    release: str | None
+    url: str | None
+
+    @classmethod
+    def of(
+        cls,
+        board: Board | GeneratorBoard,
+        entry: Entry | GeneratorEntry,
+        link: Permalink | None,
+        base_url: str | None,
+    ) -> "_Facts":
+        record, submission = entry.record, entry.submission
+        document = record.document
+        dataset = document.get("dataset") or document["real"]
+        day = measured_at(document)
+        names = [] if submission is None else [_plain(a["name"]) for a in submission.authors]
+        url = None if link is None else (base_url or "") + link.root + link.path
+        return cls(
+            key=f"assay-{record.id}-{board.slug.rpartition('-')[2]}",
+            authors=tuple(names) or (SUITE,),
+            name=_plain(record.name if submission is None else submission.name),
+            id=record.id,
+            kind="sparse autoencoder" if kind_of(board) == "saes" else "image generator",
+            board=_plain(board.title),
+            numbers="; ".join(headline(entry, board)) or "no headline score",
+            ends=f"{INTERVAL if kind_of(board) == 'saes' else SPREAD}s",
+            data=(
+                f"{_plain(dataset['name'])} revision {_plain(dataset['revision'])}, fingerprint "
+                f"{dataset['fingerprint'][:16]}, protocol {document['protocol']['version']}"
+            ),
+            suite=_plain(document["environment"]["suite_version"]),
+            day=(day.year, day.month, day.day),
+            record=record.sha256[:16],
+            release=None if link is None else link.release,
+            url=url,
+        )
+
+    @property
+    def place(self) -> str:
+        return TITLE if self.release is None else f"{TITLE}, release {self.release}"
+
+    @property
+    def note(self) -> str:
+        return f"{self.numbers} ({self.ends}). {self.data}. Record {self.record}"
+
+
+def _plain(text: Any) -> str:
+    """One line of visible text of bounded length."""
+    whole = " ".join(visible(str(text)[:LONGEST]).split())
+    return whole if len(str(text)) <= LONGEST else whole + "…"
+
+
+def _text(facts: _Facts) -> str:
+    end = f" {facts.url}" if facts.url else ""
+    return (
+        f"{facts.name} ({facts.id}) on {facts.board}: {facts.numbers} ({facts.ends}). "
+        f"{facts.place}, Assay {facts.suite}, measured {_iso(facts.day)} on {facts.data}. "
+        f"Record {facts.record}.{end}"
+    )
+
+
+def _apa(facts: _Facts) -> str:
+    end = f" {facts.url}" if facts.url else ""
+    by = _list(facts.authors)
+    return (
+        f"{by}{'' if by.endswith('.') else '.'} ({facts.day[0]}). {facts.name} on {facts.board} "
+        f"[Measurement of a {facts.kind}: {facts.numbers}]. {facts.place}.{end}"
+    ).replace("of a image", "of an image")
+
+
+def _list(names: Sequence[str]) -> str:
+    """Names as APA lists them: up to 20 all, of more the first 19 and the last."""
+    if len(names) > 20:
+        return f"{', '.join(names[:19])}, . . . {names[-1]}"
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])}, & {names[-1]}"
+
+
+def _bibtex(facts: _Facts) -> str:
+    rows = {
+        "author": " and ".join(f"{{{latex(name)}}}" for name in facts.authors),
+        "title": f"{{{latex(facts.name)} on {latex(facts.board)}}}",
+        "year": str(facts.day[0]),
+        "howpublished": latex(facts.place),
+        "note": latex(facts.note),
+    }
+    if facts.url:
+        rows["url"] = facts.url
+    fields = ",\n".join(f"  {name} = {{{value}}}" for name, value in rows.items())
+    return f"@misc{{{facts.key},\n{fields}\n}}\n"
+
+
+_LATEX = str.maketrans({
+    "\\": r"\textbackslash{}",
+    # not a backslash and the brace: BibTeX would count it
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "%": r"\%",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "Δ": r"$\Delta$",
+    "×": r"$\times$",
+    "\N{MINUS SIGN}": "$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+})  # fmt: skip
+
+
+def latex(text: str) -> str:
+    """Text that LaTeX sets as it stands; characters it does not know stay for a UTF-8 engine."""
+    return text.translate(_LATEX)
+
+
+def _csl(facts: _Facts) -> str:
+    item: dict[str, Any] = {
+        "id": facts.key,
+        "type": "dataset",
+        "title": f"{facts.name} on {facts.board}",
+        "author": [{"literal": name} for name in facts.authors],
+        "issued": {"date-parts": [list(facts.day)]},
+        "container-title": facts.place,
+        "publisher": "Assay",
+        "version": facts.suite,
+        "note": facts.note,
+    }
+    if facts.url:
+        item["URL"] = facts.url
+    return json.dumps([item], ensure_ascii=False, indent=1, sort_keys=True)
+
+
+def _iso(day: tuple[int, int, int]) -> str:
+    return "{:04d}-{:02d}-{:02d}".format(*day)
+
+
+_BADGE_HEIGHT, _BADGE_SIDE = 20, 6
+
+
+def badge(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry) -> str:
+    """A small SVG with the entry's first headline number and its interval."""
+    shown = headline(entry, board)[:1] or [f"{board.columns[0].head} n/a"]
+    right = re.sub(r"\s+", " ", shown[0])
+    left = "Assay"
+    widths = [text_width(text, 11) + 2 * _BADGE_SIDE for text in (left, right)]
+    total = sum(widths)
+
+    def part(x: float, width: float, fill: str, text: str) -> str:
+        box = tag("rect", x=x, y=0.0, width=width, height=float(_BADGE_HEIGHT), fill=fill)
+        word = tag(
+            "text", text, x=x + width / 2, y=14.0, fill="#ffffff", text_anchor="middle",
+            font_family="system-ui, sans-serif", font_size="11",
+        )  # fmt: skip
+        return str(box + word)
+
+    body = part(0.0, widths[0], "#333333", left) + part(widths[0], widths[1], "#0060a0", right)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{_BADGE_HEIGHT}" '
+        f'viewBox="0 0 {total:.0f} {_BADGE_HEIGHT}" role="img">'
+        f"{tag('title', f'{left}: {right}')}{body}</svg>\n"
+    )

@@ -1,0 +1,1 @@
+"""Boards: what may be ranked together, ranks with uncertainty, what changed since a release."""
