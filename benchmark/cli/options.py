@@ -24,3 +24,22 @@ ActiveLatents: TypeAlias = Annotated[
 ArchitectureName: TypeAlias = Annotated[
     str | None, typer.Option(help="topk or relu, where the SAE's file is silent.")
 ]
+SubmissionId: TypeAlias = Annotated[
+    str | None, typer.Option("--id", help="Its name in addresses; the folder's name.")
+]
+SubmissionName: TypeAlias = Annotated[str | None, typer.Option(help="Its name on the board.")]
+Authors: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help='"NAME", "NAME <https://…>" or "NAME <ORCID>"; give it once an author.'),
+]
+TrainedOn: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(help="DATASET:SPLIT[,SPLIT…] of all training data; give it once a dataset."),
+]
+Force: TypeAlias = Annotated[
+    bool, typer.Option("--force", help="Replace a submission without results.")
+]
+PrintDocument: TypeAlias = Annotated[bool, typer.Option("--json", help="Print the document.")]
+SubmissionRoot: TypeAlias = Annotated[
+    Path, typer.Option("--root", help="Folder with saes/ and generators/.")
+]

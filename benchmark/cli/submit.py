@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from benchmark.cli.options import ActiveLatents, ArchitectureName, DatasetName
+from benchmark.cli.options import (
+    ActiveLatents,
+    ArchitectureName,
+    Authors,
+    DatasetName,
+    Force,
+    PrintDocument,
+    SubmissionId,
+    SubmissionName,
+    SubmissionRoot,
+    TrainedOn,
+)
 from benchmark.cli.submit_generator import init_generator, score_generator
 
 if TYPE_CHECKING:
@@ -18,8 +29,6 @@ if TYPE_CHECKING:
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, help="Make, check and score a submission."
 )
-
-Root = Annotated[Path, typer.Option("--root", help="Folder with saes/ and generators/.")]
 
 _OPTIONS = {
     "id": ("--id", "id (lower-case letters, digits, dashes)"),
@@ -34,29 +43,19 @@ _OPTIONS = {
 @app.command()
 def init(
     sae: Annotated[str, typer.Argument(help="SAE folder, file, or Hub owner/name@revision.")],
-    id_: Annotated[
-        str | None, typer.Option("--id", help="Its name in addresses; the folder's name.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Its name on the board.")] = None,
-    author: Annotated[
-        list[str] | None,
-        typer.Option(help='"NAME", "NAME <https://…>" or "NAME <ORCID>"; give it once an author.'),
-    ] = None,
+    id_: SubmissionId = None,
+    name: SubmissionName = None,
+    author: Authors = None,
     licence: Annotated[str | None, typer.Option(help="Licence of the weights (SPDX).")] = None,
     encoder: Annotated[
         str | None, typer.Option(help="Encoder; what the SAE's file says by default.")
     ] = None,
-    trained_on: Annotated[
-        list[str] | None,
-        typer.Option(help="DATASET:SPLIT[,SPLIT…] of all training data; give it once a dataset."),
-    ] = None,
+    trained_on: TrainedOn = None,
     k: ActiveLatents = None,
     architecture: ArchitectureName = None,
-    root: Root = Path("submissions"),
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a submission without results.")
-    ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the document.")] = False,
+    root: SubmissionRoot = Path("submissions"),
+    force: Force = False,
+    json_: PrintDocument = False,
 ) -> None:
     """Write submissions/saes/ID from an SAE; asks for what its file does not say."""
     from benchmark.cli.show import print_json
@@ -165,7 +164,7 @@ def score(
     page: Annotated[
         Path | None, typer.Option("--report", help="Folder for a generator's report.html.")
     ] = None,
-    root: Root = Path("submissions"),
+    root: SubmissionRoot = Path("submissions"),
     json_: Annotated[bool, typer.Option("--json", help="Print the result record.")] = False,
 ) -> None:
     """Measure a valid submission by the suite's own protocol, as the board does.

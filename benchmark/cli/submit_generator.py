@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from benchmark.cli.options import (
+    Authors,
+    Force,
+    PrintDocument,
+    SubmissionId,
+    SubmissionName,
+    SubmissionRoot,
+    TrainedOn,
+)
+
 if TYPE_CHECKING:
     from benchmark.submissions import Submission
-
-Root = Annotated[Path, typer.Option("--root", help="Folder with saes/ and generators/.")]
 
 _ASKED = {
     "--id": "id (lower-case letters, digits, dashes)",
@@ -42,19 +50,11 @@ def init_generator(
             "dataset of pictures, or with --prompts of a diffusers model."
         ),
     ],
-    id_: Annotated[
-        str | None, typer.Option("--id", help="Its name in addresses; the folder's name.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Its name on the board.")] = None,
-    author: Annotated[
-        list[str] | None,
-        typer.Option(help='"NAME", "NAME <https://…>" or "NAME <ORCID>"; give it once an author.'),
-    ] = None,
+    id_: SubmissionId = None,
+    name: SubmissionName = None,
+    author: Authors = None,
     licence: Annotated[str | None, typer.Option(help="Licence (SPDX).")] = None,
-    trained_on: Annotated[
-        list[str] | None,
-        typer.Option(help="DATASET:SPLIT[,SPLIT…] of all training data; give it once a dataset."),
-    ] = None,
+    trained_on: TrainedOn = None,
     real: Annotated[str, typer.Option(help="Real set to compare with.")] = "synavatars",
     prompts: Annotated[
         Path | None, typer.Option(help="Text file, one prompt a line, for a model to draw.")
@@ -68,11 +68,9 @@ def init_generator(
     pipeline: Annotated[
         str | None, typer.Option(help="Class of diffusers; the model's own by default.")
     ] = None,
-    root: Root = Path("submissions"),
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a submission without results.")
-    ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the document.")] = False,
+    root: SubmissionRoot = Path("submissions"),
+    force: Force = False,
+    json_: PrintDocument = False,
 ) -> None:
     """Write submissions/generators/ID from pictures, or from a model and prompts."""
     from benchmark.cli.show import print_json

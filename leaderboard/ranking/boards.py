@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from leaderboard.numbers import number, spread
 from leaderboard.ranking.entries import Entry, Measured, Rank
 from leaderboard.ranking.ranks import rank
 from leaderboard.reading.records import Record
-from leaderboard.reading.states import Data, data_of, is_older, newest_data
+from leaderboard.reading.states import Data, by_board
 
 __all__ = ["HEADLINE", "Board", "Entry", "Rank", "Reference", "make_boards", "rank"]
 
@@ -84,14 +83,7 @@ def make_boards(records: Sequence[Record | Measured]) -> tuple[Board, ...]:
     Two records of one SAE on one board are a ``UserError`` naming both files.
     """
     measured = [Measured(each) if isinstance(each, Record) else each for each in records]
-    newest = newest_data(measured)
-    groups: dict[str, list[Measured]] = defaultdict(list)
-    for each in measured:
-        old = is_older(each, newest)
-        data = newest[str(each.origin.place)] if old else data_of(each.record.document)
-        current = replace(each, origin=replace(each.origin, older_data=old))
-        groups[_key(each.record, data)].append(current)
-    boards = [_board(key, group) for key, group in groups.items()]
+    boards = [_board(key, group) for key, group in by_board(measured, _key).items()]
     return tuple(sorted(boards, key=lambda board: (board.title, board.slug)))
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from leaderboard.ranking.entries import Origin, Placed, Rank
 from leaderboard.ranking.ranks import rank
 from leaderboard.reading.generator_records import GeneratorRecord
 from leaderboard.reading.records import compact
-from leaderboard.reading.states import Data, data_of, is_older, newest_data
+from leaderboard.reading.states import Data, by_board
 
 HEADLINE = "sad"
 """Mean divergence over single attributes: lower is better."""
@@ -88,14 +87,7 @@ def make_generator_boards(
     measured = [
         MeasuredGenerator(each) if isinstance(each, GeneratorRecord) else each for each in records
     ]
-    newest = newest_data(measured)
-    groups: dict[str, list[MeasuredGenerator]] = defaultdict(list)
-    for each in measured:
-        old = is_older(each, newest)
-        data = newest[str(each.origin.place)] if old else data_of(each.record.document)
-        current = replace(each, origin=replace(each.origin, older_data=old))
-        groups[_key(each.record, data)].append(current)
-    boards = [_board(key, group) for key, group in groups.items()]
+    boards = [_board(key, group) for key, group in by_board(measured, _key).items()]
     return tuple(sorted(boards, key=lambda board: (board.title, board.slug)))
 
 

@@ -1,11 +1,14 @@
 """States of a dataset: which is the newest that a place was measured on."""
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmark.errors import UserError
 
+M = TypeVar("M", bound=Any)
 Data = tuple[str, str | None]
 """Fingerprint of the dataset, and of the dataset of its pairs where that is another one."""
 
@@ -30,10 +33,21 @@ def newest_data(measured: Iterable[Any]) -> Mapping[str, Data]:
     return {place: data for place, (_, data) in newest.items()}
 
 
-def is_older(measured: Any, newest: Mapping[str, Data]) -> bool:
-    """Whether a submission's record is of another state of the data than its place's newest."""
-    place = measured.origin.place
-    return place is not None and data_of(measured.record.document) != newest[place]
+def by_board(measured: Sequence[M], key: Callable[[Any, Data], str]) -> Mapping[str, list[M]]:
+    """Records by the board they belong to; those of older data are marked and stay with the newest.
+
+    Args:
+        measured: dataclasses with ``record`` and ``origin``.
+        key: names the board of a record, its data taken to be the second argument.
+    """
+    newest = newest_data(measured)
+    groups: dict[str, list[M]] = defaultdict(list)
+    for each in measured:
+        data, place = data_of(each.record.document), each.origin.place
+        now = data if place is None else newest[place]
+        origin = replace(each.origin, older_data=now != data)
+        groups[key(each.record, now)].append(replace(each, origin=origin))
+    return groups
 
 
 def measured_at(document: Mapping[str, Any]) -> datetime:
