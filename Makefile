@@ -54,4 +54,4 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench $(PARTS)
 
 clean:
-	rm -rf results saes site gate.json sanity.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf results saes judgements images site gate.json sanity.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
