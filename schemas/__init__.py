@@ -195,7 +195,7 @@ def _problem(error: Any) -> Problem:
         return Problem(_path([*parts, missing]), "nothing", "this key")
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
-        unknown = sorted(set(error.instance) - set(known))
+        unknown = sorted(set(error.instance) - set(known), key=str)
         path = _path([*parts, unknown[0]] if len(unknown) == 1 else parts)
         keys = ", ".join(_short(key) for key in unknown)
         return Problem(path, f"unknown key {keys}", f"only {', '.join(sorted(known))}")

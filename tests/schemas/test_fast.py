@@ -65,6 +65,8 @@ def mutated(name: str, seed: int) -> Any:
             for part in parents:
                 node = node[part]
             how = draw.randrange(6)
+            if isinstance(node, dict) and not isinstance(last, str):
+                continue  # an earlier change put an object where a list was; keys are texts
             if how == 0:
                 del node[last]
             elif how == 1 and isinstance(node, dict):
