@@ -119,3 +119,21 @@ def file_sha256(path: Path) -> str:
     """Hex SHA-256 of a file's content."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class RepeatedKey(ValueError):
+    """A key stands twice in one JSON object; ``key`` is it."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__("a name appears twice")
+        self.key = key
+
+
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """``object_pairs_hook`` of ``json.loads`` that raises ``RepeatedKey`` instead of losing one."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise RepeatedKey(key)
+        found[key] = value
+    return found

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmark.errors import UserError
-from benchmark.files import replacing
+from benchmark.files import replacing, unique_keys
 
 # Far above what a file of this project holds, far below what could exhaust memory.
 MAX_HEADER_BYTES = 2**20
@@ -140,18 +140,11 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     try:
         # the format is UTF-8; given bytes, the parser would take UTF-16 and UTF-32 too
-        header = json.loads(text.decode(), object_pairs_hook=_no_duplicates)
+        header = json.loads(text.decode(), object_pairs_hook=unique_keys)
         _check_header(header, size - 8 - length)
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not a valid safetensors header: {error}") from error
     return header, 8 + length
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name appears twice")
-    return found
 
 
 def _check_header(header: Any, data_bytes: int) -> None:

@@ -3,16 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from benchmark.cli.show import cell, plain_table
+from benchmark.cli.show import cell, plain_table, wide_console
 
-SCORES = {
-    "ra_clip_score": "RA-CLIPScore",
-    "clip_score": "CLIPScore",
-    "hcs": "HCS",
-    "without_dual_prompts": "RA without dual prompts",
-    "without_local_tokens": "RA without local tokens",
-    "without_global_token": "RA without global token",
-}
 NO_MEANS = "labels: no attribute for which every score has all statistics"
 STATISTICS = {"auc": 3, "cohens_d": 2, "hellinger": 3, "one_minus_ovl": 3, "saturated": 3}
 """Statistic → decimals."""
@@ -39,7 +31,7 @@ def show_comparison(document: Mapping[str, Any]) -> None:
             {True: "inside", False: "OUTSIDE", None: ""}[sad["inside_null"]],
             "n/a" if ratio is None else f"{ratio:.2f}",
         )
-    console = _console()
+    console = wide_console()
     console.print(table)
     means, pairs = document["means"], document["pairs"]
     console.print(
@@ -62,15 +54,6 @@ def show_comparison(document: Mapping[str, Any]) -> None:
         console.print(f"note: {note}")
 
 
-def _console() -> Any:
-    """A wide console to which names are text, whatever brackets they hold."""
-    from rich.console import Console
-
-    console = Console(markup=False)
-    console.width = max(console.width, 120)
-    return console
-
-
 def _kid(score: Mapping[str, Any]) -> str:
     """KID is small: more decimals than other scores."""
     return "n/a" if score["value"] is None else f"{score['value']:.5f}"
@@ -85,6 +68,8 @@ def _lpips(scores: Mapping[str, Any]) -> str:
 
 def _separation(label: str, found: Mapping[str, Any]) -> Any:
     """Means over the labelled attributes, one row a score."""
+    from benchmark.generative.labelled import LABELS
+
     means = found["means"]
     table = plain_table(
         f"{label} images by their labels, mean of {means['n']} attributes",
@@ -92,7 +77,7 @@ def _separation(label: str, found: Mapping[str, Any]) -> Any:
     )
     for name, values in means["scores"].items():
         table.add_row(
-            SCORES[name],
+            LABELS[name],
             *(
                 "n/a" if (value := values[key]) is None else f"{value:.{decimals}f}"
                 for key, decimals in STATISTICS.items()
@@ -151,7 +136,7 @@ def show_agreement(document: Mapping[str, Any]) -> None:
     )
     for name, one in document["metrics"].items():
         table.add_row(name, cell(one["pearson"]), cell(one["spearman"]), str(one["pearson"]["n"]))
-    console = _console()
+    console = wide_console()
     console.print(table)
     if document["not_rated"]:
         console.print(f"not rated, left out: {', '.join(document['not_rated'])}")

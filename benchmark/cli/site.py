@@ -1,7 +1,6 @@
 """``assay site``."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,9 +87,10 @@ def build(
     """
     from benchmark.files import home
     from leaderboard import build_site
+    from leaderboard.building.content import Sources
 
-    given = _Given(results, submissions, gate, sanity, judgements, sweep, images)
-    sources, data = _sources(given), _dataset(dataset)
+    sources = _found(Sources(results, submissions, gate, sanity, judgements, sweep, images))
+    data = _dataset(dataset)
     index = build_site(
         sources.results,
         out,
@@ -137,12 +137,13 @@ def release(
     from datetime import UTC, datetime
 
     from benchmark.files import home
+    from leaderboard.building.content import Sources
     from leaderboard.building.site import release_site
 
     folder = release_site(
         name,
         releases,
-        _sources(_Given(results, submissions, gate, sanity, judgements, sweep, images)),
+        _found(Sources(results, submissions, gate, sanity, judgements, sweep, images)),
         date=datetime.now(UTC).date().isoformat(),
         base_url=base_url,
         dataset=_dataset(dataset),
@@ -155,20 +156,7 @@ def release(
     typer.echo(str(folder))
 
 
-@dataclass(frozen=True)
-class _Given:
-    """Files as the command names them."""
-
-    results: Path | None
-    submissions: Path | None
-    gate: Path | None
-    sanity: Path | None
-    judgements: Path | None
-    sweep: Path | None
-    images: Path | None
-
-
-def _sources(given: _Given) -> "Sources":
+def _found(given: "Sources") -> "Sources":
     """The files that are named, and those that lie where they are looked for."""
     from leaderboard.building.content import Sources
 

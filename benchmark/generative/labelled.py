@@ -17,6 +17,15 @@ if TYPE_CHECKING:
     from benchmark.generative.compare import Side
 
 STATISTICS = ("auc", "cohens_d", "hellinger", "one_minus_ovl")
+LABELS = {
+    "ra_clip_score": "RA-CLIPScore",
+    "clip_score": "CLIPScore",
+    "hcs": "HCS",
+    "without_dual_prompts": "RA without dual prompts",
+    "without_local_tokens": "RA without local tokens",
+    "without_global_token": "RA without global token",
+}
+"""Score → what it is called, in the order of the tables."""
 NAMED = 5
 """Ids shown of those that match no image."""
 

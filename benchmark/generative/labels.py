@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from benchmark.errors import UserError
-from benchmark.files import file_sha256
+from benchmark.files import RepeatedKey, file_sha256, unique_keys
 from benchmark.generative.image_sets import DatasetSet, ImageSet
 
 OF_DATASET = "dataset"
@@ -241,14 +241,9 @@ def _from_json(path: Path, text: str) -> tuple[list[str], dict[str, list[int]]]:
 
 
 def _json(path: Path, text: str) -> Any:
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            twice = next(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
-            raise UserError(f"{path}: {twice!r} is there twice; give it once")
-        return found
-
     try:
-        return json.loads(text, object_pairs_hook=once)
+        return json.loads(text, object_pairs_hook=unique_keys)
+    except RepeatedKey as error:
+        raise UserError(f"{path}: {error.key!r} is there twice; give it once") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not JSON that can be read ({error}); {_EXPECTED}") from None

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.submissions.documents import RESULTS, Result, named
+from benchmark.submissions.measured import BY_SUITE
 from benchmark.submissions.problems import Problem, problem
 
-_BY_SUITE = "results are written by assay submit score --record alone"
 _TOLERANCE = 1e-9
 
 
@@ -32,13 +32,13 @@ def generator_result_problems(
         where, record = named(result.file), result.document
         who = record["submission"]
         if result.place != document["real"]:
-            yield problem(where, "", f"in {result.place}", f"in {document['real']}", _BY_SUITE)
+            yield problem(where, "", f"in {result.place}", f"in {document['real']}", BY_SUITE)
         if who["kind"] != generator["kind"]:
-            yield problem(where, "$.submission.kind", who["kind"], generator["kind"], _BY_SUITE)
+            yield problem(where, "$.submission.kind", who["kind"], generator["kind"], BY_SUITE)
         source = generator if generator["kind"] == "diffusers" else generator.get("hub", {})
         for key in ("repo", "revision"):
             if key in source and who.get(key) != source[key]:
-                yield problem(where, f"$.submission.{key}", who.get(key), source[key], _BY_SUITE)
+                yield problem(where, f"$.submission.{key}", who.get(key), source[key], BY_SUITE)
         if generator["kind"] == "images":
             seen.add(who["images_sha256"])
         yield from _means(record, where)
@@ -65,20 +65,20 @@ def _means(record: Mapping[str, Any], where: str) -> Iterator[Problem]:
         ("$.maps.unrefined", len(record["maps"]["unrefined"]), len(rows)),
     ):
         if found != wanted:
-            yield problem(where, path, found, f"{wanted}, what its rows give", _BY_SUITE)
+            yield problem(where, path, found, f"{wanted}, what its rows give", BY_SUITE)
     for name, (value, n) in recomputed(record).items():
         score = record["scores"][name]
         if not _same(score["value"], value):
             expected = f"{value}, what its rows give"
-            yield problem(where, f"$.scores.{name}.value", score["value"], expected, _BY_SUITE)
+            yield problem(where, f"$.scores.{name}.value", score["value"], expected, BY_SUITE)
         if score["n"] != n:
             expected = f"{n}, what its rows give"
-            yield problem(where, f"$.scores.{name}.n", score["n"], expected, _BY_SUITE)
+            yield problem(where, f"$.scores.{name}.n", score["n"], expected, BY_SUITE)
     for name, null in record["null"].items():
         value = record["scores"][name]["value"]
         if null is not None and null["inside"] != (value is not None and value <= null["q95"]):
             yield problem(
-                where, f"$.null.{name}.inside", null["inside"], "score at most q95", _BY_SUITE
+                where, f"$.null.{name}.inside", null["inside"], "score at most q95", BY_SUITE
             )
 
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.names import slug
+from benchmark.states import State, newest_states, state_of
 from benchmark.submissions.documents import RESULTS, Result, Submission, named, result_files
 from benchmark.submissions.folders import Entry, entries, odd_entries
 from benchmark.submissions.ids import PLACE
@@ -17,7 +17,7 @@ from benchmark.submissions.recompute import mean_problems
 _MOST_ENTRIES = 1000
 _LIBRARIES = ("open_clip", "timm", "transformers")
 """Encoders whose name is followed by a model."""
-_BY_SUITE = "results are written by assay submit score --record alone"
+BY_SUITE = "results are written by assay submit score --record alone"
 
 
 def layout_problems(folder: Path) -> Iterator[Problem]:
@@ -27,7 +27,7 @@ def layout_problems(folder: Path) -> Iterator[Problem]:
     yield from _emptiness(root)
     for place in entries(root):
         if place.is_file or (place.is_folder and not PLACE.fullmatch(place.path.name)):
-            yield problem(named(place.path), "", place.path.name, "a folder DATASET", _BY_SUITE)
+            yield problem(named(place.path), "", place.path.name, "a folder DATASET", BY_SUITE)
         elif place.is_folder:
             yield from _emptiness(place.path)
             yield from _versions(place)
@@ -55,7 +55,7 @@ def _versions(place: Entry) -> Iterator[Problem]:
     found = entries(place.path)
     if len(found) > _MOST_ENTRIES:
         yield problem(
-            named(place.path), "", f"{len(found)} entries", f"at most {_MOST_ENTRIES}", _BY_SUITE
+            named(place.path), "", f"{len(found)} entries", f"at most {_MOST_ENTRIES}", BY_SUITE
         )
         return
     yield from odd_entries(found)
@@ -63,7 +63,7 @@ def _versions(place: Entry) -> Iterator[Problem]:
         if entry.is_folder or (
             entry.is_file and not re.fullmatch(r"[1-9][0-9]{0,5}\.json", entry.path.name)
         ):
-            yield problem(named(entry.path), "", entry.path.name, "VERSION.json", _BY_SUITE)
+            yield problem(named(entry.path), "", entry.path.name, "VERSION.json", BY_SUITE)
 
 
 def place_of(record: Mapping[str, Any]) -> str:
@@ -82,9 +82,9 @@ def result_problems(
         where, record = named(result.file), result.document
         who = record["submission"]
         if who["id"] != folder.name:
-            yield problem(where, "$.submission.id", who["id"], folder.name, _BY_SUITE)
+            yield problem(where, "$.submission.id", who["id"], folder.name, BY_SUITE)
         if (place := place_of(record)) != result.place:
-            yield problem(where, "", f"in {result.place}", f"in {place}", _BY_SUITE)
+            yield problem(where, "", f"in {result.place}", f"in {place}", BY_SUITE)
         if kind == "saes":
             yield from _described(who, document.get("sae", {}), where)
             yield from _encoder(record["encoder"]["name"], document.get("encoder"), where)
@@ -103,13 +103,13 @@ def result_problems(
 def _described(who: Mapping[str, Any], sae: Mapping[str, Any], where: str) -> Iterator[Problem]:
     for key in ("architecture", "d_in", "d_sae"):
         if key in sae and who[key] != sae[key]:
-            yield problem(where, f"$.submission.{key}", who[key], str(sae[key]), _BY_SUITE)
+            yield problem(where, f"$.submission.{key}", who[key], str(sae[key]), BY_SUITE)
 
 
 def _encoder(recorded: str, declared: str | None, where: str) -> Iterator[Problem]:
     if declared not in (None, "none") and not is_encoder(recorded, str(declared)):
         expected = f"{declared}, the encoder of the submission"
-        yield problem(where, "$.encoder.name", recorded, expected, _BY_SUITE)
+        yield problem(where, "$.encoder.name", recorded, expected, BY_SUITE)
 
 
 def is_encoder(recorded: str, declared: str) -> bool:
@@ -146,32 +146,19 @@ def is_encoder(recorded: str, declared: str) -> bool:
     )
 
 
-def current_fingerprints(
-    submissions: Iterable[Submission],
-) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Kind and place → fingerprints of the data that was measured there last."""
-    newest: dict[tuple[str, str], tuple[datetime, tuple[str, ...]]] = {}
-    for submission in submissions:
-        for result in submission.results:
-            at = datetime.fromisoformat(result.document["timing"]["measured_at"])
-            found = (at, fingerprints(result.document))
-            key = (submission.kind, result.place)
-            newest[key] = max(newest.get(key, found), found)
-    return {key: found for key, (_, found) in newest.items()}
+def current_fingerprints(submissions: Iterable[Submission]) -> dict[tuple[str, str], State]:
+    """Kind and place → the state of the data that was measured there last."""
+    return newest_states(
+        ((submission.kind, result.place), result.document)
+        for submission in submissions
+        for result in submission.results
+    )
 
 
-def fingerprints(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Fingerprint of the scored data, and of the pairs' dataset where that is another one."""
-    blocks = (record.get("dataset") or record["real"], record.get("pairs_dataset"))
-    return tuple(block["fingerprint"] for block in blocks if block)
-
-
-def older_data(
-    submission: Submission, current: Mapping[tuple[str, str], tuple[str, ...]]
-) -> list[Result]:
+def older_data(submission: Submission, current: Mapping[tuple[str, str], State]) -> list[Result]:
     """Newest results of a submission that were measured on another version of their data."""
     return [
         result
         for result in submission.newest().values()
-        if fingerprints(result.document) != current[submission.kind, result.place]
+        if state_of(result.document) != current[submission.kind, result.place]
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
+from benchmark.files import RepeatedKey, unique_keys
 from benchmark.submissions.problems import visible
 
 MAX_DOCUMENT = 256 * 2**10
@@ -75,13 +76,15 @@ def parse_object(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(
             text,
-            object_pairs_hook=_object,
+            object_pairs_hook=unique_keys,
             parse_constant=_constant,
             parse_float=_float,
         )
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}"
         raise _BadJson(f"{error.msg.lower()} at {place}", "JSON") from None
+    except RepeatedKey as error:
+        raise _BadJson(f"key {visible(json.dumps(error.key))} twice", "every key once") from None
     except _BadJson:
         raise
     except ValueError:  # Python's own limit
@@ -93,15 +96,6 @@ def parse_object(data: bytes) -> dict[str, Any]:
     if _too_deep(document):
         raise _BadJson("values nested too deeply", f"at most {_MAX_DEPTH} levels")
     return document
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
-            raise _BadJson(f"key {visible(json.dumps(name))} twice", "every key once")
-        found[name] = value
-    return found
 
 
 def _constant(name: str) -> float:

@@ -7,25 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.files import write_bytes, write_json
+from benchmark.latex import ESCAPES
 from benchmark.rounding import decimals_for
 from benchmark.sweep.rows import Column, Table
 
 MISSING = "n/a"
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "Δ": r"$\Delta$",
-    "≈": r"$\approx$",
-    "−": "$-$",
-}
+_LATEX = ESCAPES | {"{": r"\{", "}": r"\}", "≈": r"$\approx$"}
 
 
 def write_tables(folder: Path, tables: Sequence[Table]) -> list[Path]:

@@ -55,11 +55,6 @@ class Content:
     def all_boards(self) -> tuple["AnyBoard", ...]:
         return (*self.boards, *self.generators)
 
-    @property
-    def n_records(self) -> int:
-        """Records that stand on boards."""
-        return sum(len(board.all) for board in self.all_boards)
-
     def each(self) -> Iterator[tuple["AnyBoard", "AnyEntry"]]:
         """Every entry that has a page, on its board."""
         for board in self.all_boards:

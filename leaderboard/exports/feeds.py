@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from benchmark.states import measured_at
 from leaderboard.numbers import visible
 from leaderboard.pages.citing import headline, page_path
-from leaderboard.reading.states import measured_at
 
 if TYPE_CHECKING:
     from leaderboard.building.bodies import AnyBoard, AnyEntry

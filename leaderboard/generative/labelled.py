@@ -4,16 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from benchmark.generative.labelled import LABELS
 from leaderboard.numbers import Number, plain
 
-SCORES = {
-    "ra_clip_score": "RA-CLIPScore",
-    "clip_score": "CLIPScore",
-    "hcs": "HCS",
-    "without_dual_prompts": "RA without dual prompts",
-    "without_local_tokens": "RA without local tokens",
-    "without_global_token": "RA without global token",
-}
 STATISTICS = {"auc": 3, "cohens_d": 2, "hellinger": 3, "one_minus_ovl": 3, "saturated": 2}
 """Statistic → decimals."""
 
@@ -77,7 +70,7 @@ def labelled_sets(document: Mapping[str, Any]) -> list[Labelled]:
 
 def _labelled(key: str, found: Mapping[str, Any]) -> Labelled:
     means = found["means"]["scores"]
-    effects = [name for name in SCORES if name in means]
+    effects = [name for name in LABELS if name in means]
     compared = [name for name in effects if not name.startswith("without")]
     kind = "annotations of" if found["source"]["kind"] == "dataset" else "labels in"
     return Labelled(
@@ -88,15 +81,15 @@ def _labelled(key: str, found: Mapping[str, Any]) -> Labelled:
         found["means"]["n"],
         tuple(_cells(name, means[name]) for name in effects),
         tuple(_row(row, compared, effects) for row in found["attributes"]),
-        tuple(SCORES[name] for name in compared),
-        tuple(SCORES[name] for name in effects),
+        tuple(LABELS[name] for name in compared),
+        tuple(LABELS[name] for name in effects),
         (plain(means["ra_clip_score"]["auc"], 3), plain(means["clip_score"]["auc"], 3)),
     )
 
 
 def _cells(name: str, values: Mapping[str, Any]) -> Cells:
     numbers = (plain(values[key], decimals) for key, decimals in STATISTICS.items())
-    return Cells(SCORES[name], tuple(numbers))
+    return Cells(LABELS[name], tuple(numbers))
 
 
 def _row(row: Mapping[str, Any], compared: list[str], effects: list[str]) -> LabelledRow:

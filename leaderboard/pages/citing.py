@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from benchmark.latex import ESCAPES
+from benchmark.states import measured_at
 from leaderboard.definitions import INTERVAL, SPREAD
 from leaderboard.numbers import visible
 from leaderboard.plots.svg import tag, text_width
 from leaderboard.ranking.boards import Board
 from leaderboard.ranking.entries import Entry
 from leaderboard.ranking.generator_boards import GeneratorBoard, GeneratorEntry
-from leaderboard.reading.states import measured_at
 
 HEADLINES = {
     "saes": ("delta_match_score", "match_score", "tapa_score"),
@@ -229,25 +230,15 @@ def _bibtex(facts: _Facts) -> str:
     return f"@misc{{{facts.key},\n{fields}\n}}\n"
 
 
-_LATEX = str.maketrans({
-    "\\": r"\textbackslash{}",
+_LATEX = str.maketrans(ESCAPES | {
     # not a backslash and the brace: BibTeX would count it
     "{": r"\textbraceleft{}",
     "}": r"\textbraceright{}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\textquotedbl{}",
-    "Δ": r"$\Delta$",
     "×": r"$\times$",
-    "\N{MINUS SIGN}": "$-$",
     "–": "--",
     "…": r"\ldots{}",
 })  # fmt: skip

@@ -9,12 +9,13 @@ from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.names import slug
+from benchmark.states import State
 from leaderboard.definitions import COLUMNS, Column, judge_column
 from leaderboard.numbers import number, spread
 from leaderboard.ranking.entries import Entry, Measured, Rank
+from leaderboard.ranking.grouping import by_board
 from leaderboard.ranking.ranks import rank
 from leaderboard.reading.records import Record
-from leaderboard.reading.states import Data, by_board
 
 __all__ = ["HEADLINE", "Board", "Entry", "Rank", "Reference", "make_boards", "rank"]
 
@@ -87,14 +88,13 @@ def make_boards(records: Sequence[Record | Measured]) -> tuple[Board, ...]:
     return tuple(sorted(boards, key=lambda board: (board.title, board.slug)))
 
 
-def _key(record: Record, data: Data) -> str:
+def _key(record: Record, data: State) -> str:
     document = record.document
     encoder = document["encoder"]
     pairs = document.get("pairs_dataset")
-    fingerprint, pairs_fingerprint = data
     parts = [
-        [document["dataset"]["name"], fingerprint],
-        [pairs["name"], pairs_fingerprint] if pairs else None,
+        [document["dataset"]["name"], data[0]],
+        [pairs["name"], data[1]] if pairs else None,
         [encoder["name"], encoder["weights_sha256"], encoder.get("preprocessing")],
         [document["protocol"][name] for name in _SAME_PROTOCOL],
     ]

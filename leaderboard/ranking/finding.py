@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmark.errors import UserError
+from benchmark.states import measured_at, state_of
 from leaderboard.building.cache import Cache, key_of
 from leaderboard.building.pool import Pool
 from leaderboard.definitions import COLUMNS, GENERATOR_COLUMNS
 from leaderboard.ranking.entries import Measured, Origin, Past
 from leaderboard.ranking.generator_boards import MeasuredGenerator
+from leaderboard.ranking.grouping import newest_by_place
 from leaderboard.reading.judgements import Judgement, attach
 from leaderboard.reading.records import DAME, Record, compact, read_bytes, record_files
 from leaderboard.reading.slim import GENERATOR, SAE, AnyRecord, File, hashed, read_slim
-from leaderboard.reading.states import data_of, measured_at, newest_data
 
 if TYPE_CHECKING:
     from benchmark.submissions import Problem, Submission
@@ -180,8 +181,8 @@ def _with_states(
     measured: Sequence[AnyMeasured], records: Mapping[Path, AnyRecord]
 ) -> list[AnyMeasured]:
     """The same, with earlier measurements marked that were made on an older state of the data."""
-    newest = newest_data(measured)
-    data = {record.sha256: data_of(record.document) for record in records.values()}
+    newest = newest_by_place(measured)
+    data = {record.sha256: state_of(record.document) for record in records.values()}
     found: list[AnyMeasured] = []
     for each in measured:
         if each.origin.history:

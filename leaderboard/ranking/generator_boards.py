@@ -9,13 +9,14 @@ from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.names import slug
+from benchmark.states import State
 from leaderboard.definitions import GENERATOR_COLUMNS, Column
 from leaderboard.numbers import Number, number, plain
 from leaderboard.ranking.entries import Origin, Placed, Rank
+from leaderboard.ranking.grouping import by_board
 from leaderboard.ranking.ranks import rank
 from leaderboard.reading.generator_records import GeneratorRecord
 from leaderboard.reading.records import compact
-from leaderboard.reading.states import Data, by_board
 
 HEADLINE = "sad"
 """Mean divergence over single attributes: lower is better."""
@@ -91,7 +92,7 @@ def make_generator_boards(
     return tuple(sorted(boards, key=lambda board: (board.title, board.slug)))
 
 
-def _key(record: GeneratorRecord, data: Data) -> str:
+def _key(record: GeneratorRecord, data: State) -> str:
     document = record.document
     real, model, encoder = (document[part] for part in ("real", "model", "encoder"))
     # the images' own hash says the same as the fingerprint and the selection, so not for old data

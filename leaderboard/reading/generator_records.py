@@ -1,13 +1,10 @@
 """Result records of image generators."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
-from leaderboard.reading.records import Score, compact
+from leaderboard.reading.records import Named, Score, compact
 
 BULKY = ("maps", "pairs", "per_attribute")
 """Parts that no board needs."""
@@ -17,29 +14,15 @@ COPIES = 0.01
 
 
 @dataclass(frozen=True)
-class GeneratorRecord:
+class GeneratorRecord(Named):
     """A valid result record of a generator.
 
     Attributes:
-        document: its JSON; without its ``BULKY`` parts where ``known_sha256`` is given.
-        file: where it came from.
+        document: without its ``BULKY`` parts where ``known_sha256`` is given.
         known_sha256: of the whole record, where this one is not whole.
-        called: name of its submission, which may have changed since; None where it lies alone.
     """
 
-    document: Mapping[str, Any]
-    file: Path
-    known_sha256: str | None = field(default=None)
-    called: str | None = None
-
-    @property
-    def id(self) -> str:
-        return str(self.document["submission"]["id"])
-
-    @property
-    def name(self) -> str:
-        """What it is called everywhere on the site."""
-        return str(self.called or self.document["submission"]["name"])
+    known_sha256: str | None = None
 
     @property
     def kind(self) -> str:

@@ -69,22 +69,41 @@ class Slim:
 
 
 @dataclass(frozen=True)
-class Record:
-    """A valid result record.
+class Named:
+    """A valid result record of an SAE or a generator, and what it is called.
 
     Attributes:
-        document: its JSON; without ``per_concept`` and ``pair_examples`` where it is ``slim``.
+        document: its JSON.
         file: where it came from.
-        judged: the judgement documents that belong to it, by judge.
-        slim: what stands for the parts that are left out; None where nothing is.
         called: name of its submission, which may have changed since; None where it lies alone.
     """
 
     document: Mapping[str, Any]
     file: Path
+    called: str | None = field(default=None, kw_only=True)
+
+    @property
+    def id(self) -> str:
+        return str(self.document["submission"]["id"])
+
+    @property
+    def name(self) -> str:
+        """What it is called everywhere on the site."""
+        return str(self.called or self.document["submission"]["name"])
+
+
+@dataclass(frozen=True)
+class Record(Named):
+    """A valid result record of an SAE.
+
+    Attributes:
+        document: without ``per_concept`` and ``pair_examples`` where it is ``slim``.
+        judged: the judgement documents that belong to it, by judge.
+        slim: what stands for the parts that are left out; None where nothing is.
+    """
+
     judged: Mapping[str, "Judgement"] = field(default_factory=dict)
     slim: "Slim | None" = None
-    called: str | None = None
 
     @cached_property
     def text(self) -> str:
@@ -109,15 +128,6 @@ class Record:
     def packed_concepts(self) -> bytes:
         """The same as ``Concepts.packed`` makes it."""
         return self.slim.packed() if self.slim is not None else self.concepts.packed()
-
-    @property
-    def id(self) -> str:
-        return str(self.document["submission"]["id"])
-
-    @property
-    def name(self) -> str:
-        """What it is called everywhere on the site."""
-        return str(self.called or self.document["submission"]["name"])
 
     @property
     def architecture(self) -> str:
