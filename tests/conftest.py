@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 import pytest
 from browser import find
 from hypothesis import settings
+
+# a failing assert of a helper shows its values, as one of a test does
+HELPERS = {path.stem for path in Path(__file__).with_name("helpers").glob("*.py")}
+pytest.register_assert_rewrite(*(HELPERS - sys.modules.keys()))
 
 # torch's waiting threads spin unless told not to before it starts
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from judgement_documents import make_judgement
 from result_records import make_record, score
-from site_browser import column, names, opened
+from site_browser import column, follow, names, opened
 from site_submissions import board_page
 
 from leaderboard import build_site
@@ -93,7 +93,7 @@ def test_reads_without_script(browser: Any, demo_site: Path) -> None:
         assert page.locator("table.leader tbody tr").count() == 19
         assert not page.locator(".tools").first.is_visible()
         assert page.locator("svg[role=img]:visible").count() >= 5
-        page.locator("table.leader tbody th.name a").first.click()
+        follow(page, page.locator("table.leader tbody th.name a").first)
         assert page.locator("h1").inner_text() != ""
         assert page.locator("table.concepts tbody tr").count() > 20
 
@@ -101,7 +101,7 @@ def test_reads_without_script(browser: Any, demo_site: Path) -> None:
 def test_links_lead_from_board_to_definition(browser: Any, demo_site: Path) -> None:
     with opened(browser) as page:
         page.goto(board_page(demo_site).as_uri())
-        page.locator("table.leader thead").get_by_role("link", name="Δstay").click()
+        follow(page, page.locator("table.leader thead").get_by_role("link", name="Δstay"))
         assert page.url.endswith("metrics.html#delta-stay")
         page.locator("#delta-stay h3").wait_for()
 

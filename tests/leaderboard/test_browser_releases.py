@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from result_records import score
-from site_browser import opened
+from site_browser import follow, opened
 from site_submissions import measured, sae_submission, write_submission
 
 from leaderboard import build_site
@@ -52,11 +52,11 @@ def test_the_newest_page_says_what_changed(browser: Any, released: Path) -> None
         assert "Gone: withdrawn: A mistake." in listed["Gone"]
         assert "→ 0.42 [0.41, 0.43]" in listed["Moved"]
         assert "Same" not in listed["Moved"]
-        changes.get_by_role("link", name="2026.1").click()
+        follow(page, changes.get_by_role("link", name="2026.1"))
         assert page.url.endswith("r/2026.1/index.html")
         assert page.locator(".release-bar").inner_text().startswith("Release 2026.1, frozen on")
         assert page.locator("table.leader tbody tr").count() == 3
-        page.get_by_role("link", name="The newest board").click()
+        follow(page, page.get_by_role("link", name="The newest board"))
         assert page.url.endswith("/site/index.html")
 
 
@@ -68,7 +68,7 @@ def test_a_permalink_leads_to_the_number_it_was_copied_from(browser: Any, releas
         copied = page.evaluate("navigator.clipboard.readText()")
         link = page.locator("a[href*='r/2026.1/saes/same.html']").first
         assert link.inner_text() in copied
-        link.click()
+        follow(page, link)
         assert "/r/2026.1/saes/same.html#" in page.url
         value = page.locator(".findings .big").first.inner_text()
         assert " ".join(value.split()) in " ".join(copied.split())

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from result_records import make_record
-from site_browser import opened
+from site_browser import follow, opened
 from site_submissions import board_page
 
 from leaderboard.views.compare import concept_names, script_json
@@ -106,7 +106,7 @@ def test_without_script_there_are_links_instead(browser: Any, full_site: Path) -
         page.goto(board_page(full_site).as_uri())
         assert page.get_by_text("need JavaScript").is_visible()
         assert page.locator(".tray, #compare, .pick").locator("visible=true").count() == 0
-        page.locator("table.leader tbody th.name a").first.click()
+        follow(page, page.locator("table.leader tbody th.name a").first)
         assert page.locator("table.concepts tbody tr").count() > 20
 
 
