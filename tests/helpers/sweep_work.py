@@ -2,9 +2,12 @@
 
 import os
 import signal
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmark.datasets import load_dataset
 from benchmark.errors import UserError
 
 
@@ -23,14 +26,47 @@ def square(prepared: Any, argument: tuple[Path, int]) -> int:
     return number * number
 
 
+def killed_once(log: Path, line: str) -> None:
+    """Leave a line; the first process that comes here is killed."""
+    first = line not in (log.read_text().splitlines() if log.exists() else [])
+    note(log, line)
+    if first:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def die_once(prepared: Any, argument: tuple[Path, int]) -> int:
     """As ``square``, but the first time the process is killed."""
     log, number = argument
-    first = str(number) not in (log.read_text().split() if log.exists() else [])
-    note(log, str(number))
-    if first:
-        os.kill(os.getpid(), signal.SIGKILL)
+    killed_once(log, str(number))
     return number * number
+
+
+def dying_once(prepared: Any, argument: tuple[Path, Callable[..., Any], Any]) -> Any:
+    """Any other work, but the first time the process is killed."""
+    log, work, its_argument = argument
+    killed_once(log, "begun")
+    return work(prepared, its_argument)
+
+
+class DyingPictures:
+    """Pictures of which one, when first read, has the process killed."""
+
+    def __init__(self, images: Any, row: int, log: Path) -> None:
+        self._images, self._row, self._log = images, row, log
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    def encoded(self, index: int) -> bytes:
+        if index == self._row:
+            killed_once(self._log, f"picture {index}")
+        return bytes(self._images.encoded(index))
+
+
+def dying_dataset(folder: Path, row: int, log: Path) -> Any:
+    """A dataset with such pictures."""
+    dataset = load_dataset(folder)
+    return replace(dataset, images=DyingPictures(dataset.images, row, log))
 
 
 def always_die(prepared: Any, argument: tuple[Path, int]) -> int:

@@ -221,7 +221,7 @@ def test_an_interrupted_run_stops_at_once_and_goes_on(assay, tmp_path, monkeypat
         threading.Thread(target=interrupt, daemon=True).start()
         code, _, complaint = assay("judge", "sae", *judge, *url)
         assert code == 130
-        assert time.monotonic() - interrupted[0] < 5
+        assert time.monotonic() - interrupted[0] < 15  # not the twenty seconds of the server
         assert "run the same command again to go on" in complaint
         assert not out.exists()
         assert exchanges(kept) == len(server.answered) == 15

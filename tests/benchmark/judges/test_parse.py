@@ -160,7 +160,7 @@ def test_long_replies_take_no_time(piece):
         parse.yes_or_no(text)
         parse.number(text, 0, 10)
         parse.explanation(text)
-    assert time.perf_counter() - started < 3
+    assert time.perf_counter() - started < 20  # quadratic work would take minutes
 
 
 YES = [

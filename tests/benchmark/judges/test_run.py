@@ -212,7 +212,7 @@ def test_an_error_stops_the_others_without_waiting(monkeypatch):
     started = time.monotonic()
     with pytest.raises(metrics.InputError, match="the model is gone"):
         judged(judge)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15  # not the twenty seconds that the others hang
     assert len(judge.kept) == 5
     assert len(judge.begun) <= 5 + 3
     judge.let_go.set()  # what was on its way arrives, and nothing more is asked
@@ -229,7 +229,7 @@ def test_an_interrupt_stops_too(monkeypatch):
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         judged(judge)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 15  # not the twenty seconds that the others hang
     assert len(judge.kept) == 4
     judge.let_go.set()
 

@@ -1,13 +1,7 @@
 """Ray gives the same bytes as local processes, and a worker that is killed costs its own task."""
 
-import os
-import signal
-import threading
-import time
 from collections import Counter
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 
 import pytest
 import sweep_work
@@ -37,36 +31,6 @@ def processors(home):
             yield found
 
 
-def descendants(name: str) -> list[int]:
-    """Processes that this one started, through others or not, whose title begins so."""
-    parents, titles = {}, {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with suppress(OSError, ValueError):
-                status = (entry / "stat").read_text()
-                parents[int(entry.name)] = int(status.rpartition(")")[2].split()[1])
-                titles[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
-    found = []
-    for process, title in titles.items():
-        above = process
-        while above in parents and above not in (0, os.getpid()):
-            above = parents[above]
-        if above == os.getpid() and title.startswith(name):
-            found.append(process)
-    return found
-
-
-def kill_one(name: str, killed: list[int], seconds: float = 300) -> None:
-    """Kill the first process with such a title."""
-    deadline = time.monotonic() + seconds
-    while not killed and time.monotonic() < deadline:
-        for process in descendants(name)[:1]:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
-                killed.append(process)
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "127.0.0.1:x", "nowhere"])
 def test_an_address_without_ray_is_one_line(address):
     message = rf"--ray {address}: no Ray there \(.+\); expected the address of a running cluster"
@@ -80,16 +44,25 @@ def test_a_sweep_on_ray_is_the_same_though_a_worker_is_killed(
     from benchmark.cli.sweep import run_config
     from benchmark.sweep.ray_executor import RayExecutor
 
+    log = tmp_path / "log"
+
+    class Loses(RayExecutor):
+        """The process of the third task is killed at its first try."""
+
+        submitted = 0
+
+        def submit(self, setting, work, argument):
+            self.submitted += 1
+            if self.submitted == 3:
+                return super().submit(setting, sweep_work.dying_once, (log, work, argument))
+            return super().submit(setting, work, argument)
+
     monkeypatch.setenv("ASSAY_HOME", str(home))
     config, whole, _, document = swept
-    killed: list[int] = []
-    killer = threading.Thread(target=kill_one, args=("ray::_remote", killed))
-    executor = RayExecutor(processors)
-    killer.start()
+    executor = Loses(processors)
     report, found = run_config(load_config(config), tmp_path / "out", executor, on_ray=True)
     executor.close()
-    killer.join()
-    assert len(killed) == 1
+    assert log.read_text().splitlines() == ["begun"] * 2
     assert report.failures == []
     assert found == document
     assert contents(tmp_path / "out") == contents(whole)
@@ -137,25 +110,21 @@ def test_embedding_on_ray_gives_the_same_bytes_though_an_actor_is_killed(
     monkeypatch.setattr(features, "BLOCK_ROWS", 16)
     dataset, encoder = load_dataset(small_avatars), load_encoder("efficientnet-lite0")
     here = features.embed(dataset, encoder, home=tmp_path / "here")
-    killed: list[int] = []
-    done = []
-
-    def progress(now):
-        # one block is done, so an actor is at work on the next
-        if now.done and not killed:
-            kill_one("ray::MapWorker", killed)
-        done.append((now.done, now.total))
-
+    log, done = tmp_path / "log", []
     there = features.embed(
         dataset,
         encoder,
         home=tmp_path / "there",
-        progress=progress,
+        progress=lambda now: done.append((now.done, now.total)),
+        # in the middle of its third block
         elsewhere=blocks_on_ray(
-            partial(load_dataset, small_avatars), "efficientnet-lite0", encoder, processors
+            partial(sweep_work.dying_dataset, small_avatars, 40, log),
+            "efficientnet-lite0",
+            encoder,
+            processors,
         ),
     )
-    assert len(killed) == 1
+    assert log.read_text().splitlines() == ["picture 40"] * 2
     assert done[-1][0] == done[-1][1] >= 104
     for name in ("images.npy", "base.npy", "edited.npy", "complete.json"):
         assert (there.folder / name).read_bytes() == (here.folder / name).read_bytes()
