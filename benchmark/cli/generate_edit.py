@@ -21,16 +21,21 @@ def edit(
     ] = "klein-4b",
     licence: Annotated[
         str | None,
-        typer.Option(help="Licence of a model that does not state one; it goes into the dataset."),
+        typer.Option(
+            help="Licence of a model that does not state one; it goes into the dataset, and into "
+            "the log for edits that are there."
+        ),
     ] = None,
     root: Annotated[
         Path | None, typer.Option(help="Folder of the source, if it moved since the plan.")
     ] = None,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Denoising steps; 4 if distilled, else 50.")
+        int | None,
+        typer.Option(min=1, max=10_000, help="Denoising steps; 4 if distilled, else 50."),
     ] = None,
     guidance: Annotated[
-        float | None, typer.Option(min=0, help="Guidance, 4 if not given; not for distilled ones.")
+        float | None,
+        typer.Option(min=0, max=1000, help="Guidance, 4 if not given; not for distilled ones."),
     ] = None,
     dtype: Annotated[
         str, typer.Option(help="auto, bfloat16, float16 or float32; auto is bfloat16 on a card.")
@@ -49,7 +54,8 @@ def edit(
         str | None, typer.Option(help="cuda, cuda:1, cpu; a graphics card if there is one.")
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Seed of the noise; the plan's if not given.")
+        int | None,
+        typer.Option(min=0, max=2**53 - 1, help="Seed of the noise; the plan's if not given."),
     ] = None,
     retries: Annotated[
         int, typer.Option(min=0, max=100, help="Further attempts at an edit that failed.")
@@ -103,7 +109,7 @@ def edit(
 
     from benchmark.cli.show import print_json, progress_bar
     from benchmark.errors import CheckFailed, UserError
-    from generation.editing import Editor, Settings, here, locate, make_edits
+    from generation.editing import Editor, Settings, here, locate, make_edits, when_needed
     from generation.work import Work, open_source
 
     place = Work(work)
@@ -125,7 +131,7 @@ def edit(
             make_edits, place, settings, seed=seed, retries=retries, limit=limit, redo=redo
         )
         if ray is None:
-            run = here(Editor(settings), source)
+            run = when_needed(lambda: here(Editor(settings), source))
             with progress_bar("editing") as update:
                 report = make(run, progress=update)
         else:
@@ -142,6 +148,11 @@ def edit(
             f"{work}: {report.there:,} of {len(plan.edits):,} edits are there, {report.made:,} of "
             f"them new; by {settings.model.name}, licence {settings.model.licence}"
         )
+        if report.relicensed:
+            typer.echo(
+                f"  {report.relicensed:,} made before had another licence in the log; it is "
+                "corrected there"
+            )
         for name, error in report.failed:
             typer.echo(f"  {name} failed: {error}")
         if report.missing:
@@ -154,10 +165,12 @@ def edit(
 
 def _encode(place: "Work", settings: "Settings", path: Path) -> None:
     from benchmark.cli.show import progress_bar
+    from benchmark.files import check_target
     from generation.editing import Editor
     from generation.editing.prompts import write_prompts
     from generation.editing.run import prompts_of
 
+    check_target(path)
     editor = Editor(settings)
     with progress_bar("encoding prompts") as update:
         count = write_prompts(

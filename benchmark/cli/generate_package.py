@@ -24,7 +24,11 @@ def package(
         typer.Option("--unreviewed", help="Keep pairs that nobody looked at; the card says so."),
     ] = False,
     licence: Annotated[
-        str, typer.Option(help="Licence of the whole, as the Hub spells it.")
+        str,
+        typer.Option(
+            help="Licence of the whole, as the Hub spells it: mit, cc-by-4.0; other where the "
+            "terms of the parts hold."
+        ),
     ] = "other",
     photographs_licence: Annotated[
         str | None, typer.Option(help="Licence of the photographs, if the source does not say.")

@@ -58,23 +58,23 @@ def _serve(
     from benchmark.errors import UserError
 
     try:
-        from generation.reviewing.server import open_session, serve
+        from generation.reviewing.server import alone, open_session, serve
     except ImportError as error:
         raise UserError(
             f"reviewing needs {error.name}; pip install 'concept-assay[review]'"
         ) from error
 
-    with progress_bar("reading the source") as update:
-        session = open_session(
-            work, reviewer, root=root, adjudicate=adjudicate, again=again, progress=update
-        )
-    queue = session.queue
-
     def tell(address: str) -> None:
         typer.echo(f"{queue.done:,} of {len(queue.ids):,} pairs decided; open {address}")
         typer.echo("end with Ctrl-C; every decision is on disk at once", err=True)
 
-    serve(session, port, tell)
+    with alone(work, reviewer, adjudicate):
+        with progress_bar("reading the source") as update:
+            session = open_session(
+                work, reviewer, root=root, adjudicate=adjudicate, again=again, progress=update
+            )
+        queue = session.queue
+        serve(session, port, tell)
     typer.echo(f"{queue.done:,} of {len(queue.ids):,} pairs decided")
 
 

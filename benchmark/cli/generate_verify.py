@@ -49,6 +49,7 @@ def verify(
     A killed run goes on after its last epoch, and judges only pairs that have no verdict.
     """
     from benchmark.cli.show import print_json, progress_bar
+    from generation.devices import find_device
     from generation.verifying import Options, Recipe
     from generation.verifying import verify as run
     from generation.work import Work, open_source
@@ -62,6 +63,7 @@ def verify(
         least=least,
     )
     options = Options(recipe, weights, device, train_on_bases)
+    find_device(device)  # before the source is read, which takes long
     with progress_bar("reading the source") as update:
         source = open_source(place, root, progress=update)
     with progress_bar("verifying") as update:

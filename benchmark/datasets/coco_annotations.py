@@ -1,30 +1,23 @@
-"""``instances_*.json`` of COCO: hundreds of megabytes, streamed, and the result kept.
-
-Read with ijson, object by object. On a file of 520 MB (860,000 regions) a pass took 11 s and 12 MB
-where ``json`` took 24 s and 3.2 GB.
-"""
+"""``instances_*.json`` of COCO: hundreds of megabytes, streamed, and the result kept."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from benchmark import files
+from benchmark.datasets.characters import has_control
+from benchmark.datasets.coco_stream import MOST, has_area, is_crowd, read_items
 from benchmark.datasets.folder import inner_name
 from benchmark.datasets.layout import MAX_CELLS
 from benchmark.errors import UserError
 
-_VERSION = 1
-_CHUNK = 2**18
-_MOST = 2**53
-_DEEPEST = 1000
-_SLICE = 2**12
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -56,8 +49,8 @@ def read_instances(path: Path) -> Instances:
     Kept under ``home()/annotations`` by path, size and time of last change.
 
     Raises:
-        UserError: not JSON of this kind, an id that is there twice, a region of an unknown class
-            or image, or one without a box; file and id are named.
+        UserError: not JSON of this kind, an id or a key that is there twice, a region of an
+            unknown class or image, or one without a box; file and id are named.
     """
     try:
         found = path.stat()
@@ -89,7 +82,7 @@ def _parse(path: Path) -> Instances:
         if type(category) is not int or category not in column:
             raise UserError(f"{where} is of category {category!r}, which the file does not list")
         annotated[row[image]] = True
-        crowds += bool(region.get("iscrowd"))
+        crowds += is_crowd(region, where)
         if has_area(region.get("bbox"), where):
             present[row[image], column[category]] = True
         else:
@@ -116,8 +109,14 @@ def _categories(path: Path) -> tuple[tuple[int, str, str], ...]:
         if not isinstance(name, str) or not name.strip() or name in names:
             raise UserError(f"{path}: category {number} has name {name!r}; expected one of its own")
         names.add(name)
-        above = category.get("supercategory")
-        found.append((number, name, above if isinstance(above, str) and above else name))
+        above = category.get("supercategory") or name
+        for text in (name, above):
+            if not isinstance(text, str) or has_control(text):
+                raise UserError(
+                    f"{path}: category {number} has name or supercategory {str(text)[:80]!r}; "
+                    "expected text without control characters"
+                )
+        found.append((number, name, above))
     if not found:
         raise UserError(f"{path}: no categories; expected an annotation file of COCO's layout")
     return tuple(sorted(found))
@@ -145,62 +144,12 @@ def _images(path: Path, classes: int) -> tuple[dict[int, int], tuple[str, ...]]:
 
 def _id(path: Path, kind: str, entry: dict[str, Any], seen: set[int]) -> int:
     number = entry.get("id")
-    if type(number) is not int or not 0 <= number < _MOST:
+    if type(number) is not int or not 0 <= number < MOST:
         raise UserError(f"{path}: {kind} number {len(seen) + 1} has id {number!r}")
     if number in seen:
         raise UserError(f"{path}: {kind} id {number} is there twice")
     seen.add(number)
     return number
-
-
-def has_area(box: Any, where: str) -> bool:
-    """Whether a region's box has an area; ``UserError`` where it is no box."""
-    whole = isinstance(box, list) and len(box) == 4
-    if not whole or not all(type(side) in (int, float) for side in box):
-        raise UserError(f"{where} has bbox {str(box)[:60]}; expected [x, y, width, height]")
-    return bool(box[2] > 0 and box[3] > 0)
-
-
-def read_items(path: Path, array: str) -> Iterator[dict[str, Any]]:
-    """The objects of one array of an annotation file, one at a time."""
-    import ijson
-
-    try:
-        with path.open("rb") as stream:
-            shallow = _Shallow(stream, path)
-            for entry in ijson.items(shallow, f"{array}.item", buf_size=_CHUNK, use_float=True):
-                if not isinstance(entry, dict):
-                    raise UserError(f"{path}: {array} holds {str(entry)[:40]!r}, no object")
-                yield entry
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror or error}") from None
-    except (ijson.JSONError, UnicodeDecodeError, OverflowError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise UserError(f"{path}: not JSON ({reason})") from None
-
-
-class _Shallow:
-    """A stream of JSON that is refused where brackets stand too deep.
-
-    What ijson keeps grows with the square of the depth: 100 kB of brackets took all of 24 GB.
-    Brackets in strings are counted too, which for names and addresses even out.
-    """
-
-    def __init__(self, stream: BinaryIO, path: Path) -> None:
-        self._stream, self._path, self._depth = stream, path, 0
-
-    def read(self, size: int = -1) -> bytes:
-        content = self._stream.read(size)
-        for start in range(0, len(content), _SLICE):
-            part = content[start : start + _SLICE]
-            self._depth += part.count(b"[") + part.count(b"{")
-            self._depth -= part.count(b"]") + part.count(b"}")
-            if self._depth > _DEEPEST:
-                raise UserError(
-                    f"{self._path}: brackets more than {_DEEPEST:,} deep; expected an annotation "
-                    "file of COCO's layout"
-                )
-        return content
 
 
 def _save(path: Path, instances: Instances) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark.datasets.coco_annotations import has_area, read_instances, read_items
+from benchmark.datasets.coco_annotations import read_instances
+from benchmark.datasets.coco_stream import has_area, is_crowd, read_items, stated_area
 
 _TELL = 10_000
 
@@ -39,7 +40,7 @@ def read_objects(
         progress: told regions read and all of them.
 
     Raises:
-        UserError: what ``read_instances`` raises.
+        UserError: what ``read_instances`` raises, or an area that is none.
     """
     instances = read_instances(path)  # checks the file, unless that was done before
     names = {number: name for number, name, _ in instances.categories}
@@ -47,23 +48,17 @@ def read_objects(
     for number, region in enumerate(read_items(path, "annotations")):
         if progress is not None and number % _TELL == 0:
             progress(number, instances.regions)
-        if not has_area(region["bbox"], f"{path}: annotation {region['id']}"):
+        where = f"{path}: annotation {region['id']}"
+        crowd, stated = is_crowd(region, where), stated_area(region, where)
+        if not has_area(region["bbox"], where):
             continue
         of_image = found.setdefault(region["image_id"], {})
         name = names[region["category_id"]]
         before = of_image.get(name, _NONE)
-        if region.get("iscrowd"):
+        if crowd:
             of_image[name] = Objects(before.count, before.area, True)
         else:
-            area = before.area + _area(region)
-            of_image[name] = Objects(before.count + 1, area, before.crowd)
+            _, _, width, height = region["bbox"]
+            area = float(width) * float(height) if stated is None else stated
+            of_image[name] = Objects(before.count + 1, before.area + area, before.crowd)
     return found
-
-
-def _area(region: Mapping[str, object]) -> float:
-    area = region.get("area")
-    if isinstance(area, int | float) and not isinstance(area, bool) and area > 0:
-        return float(area)
-    box = region["bbox"]
-    assert isinstance(box, list)
-    return float(box[2]) * float(box[3])

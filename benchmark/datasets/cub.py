@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmark import files
 from benchmark.datasets.base import Dataset
+from benchmark.datasets.characters import has_control
 from benchmark.datasets.folder import FolderDataset, FolderImages, absent, inner_name
 from benchmark.datasets.names import group_of, numbered_lines, read_vocabulary, shown_name
 from benchmark.datasets.options import parse_options
@@ -107,7 +108,7 @@ def open_cub(folder: Path, *, certainty: int = 1) -> CubDataset:
     ids, names, line_of = _images(folder)
     train = _column(folder / "train_test_split.txt", ids, {0, 1})
     species, species_of = _species(folder, ids)
-    vocabulary = read_vocabulary(_vocabulary(folder))
+    vocabulary = _vocabulary(_attributes(folder))
     labels = read_labels(
         folder / "attributes" / "image_attribute_labels.txt", np.array(ids), len(vocabulary)
     )
@@ -176,12 +177,20 @@ def _column(path: Path, ids: list[int], values: set[int]) -> np.ndarray:
 
 
 def _species(folder: Path, ids: list[int]) -> tuple[tuple[str, ...], np.ndarray]:
-    species = read_vocabulary(folder / "classes.txt")
+    species = _vocabulary(folder / "classes.txt")
     numbers = set(range(1, len(species) + 1))
     return species, _column(folder / "image_class_labels.txt", ids, numbers) - 1
 
 
-def _vocabulary(folder: Path) -> Path:
+def _vocabulary(path: Path) -> tuple[str, ...]:
+    names = read_vocabulary(path)
+    for number, name in enumerate(names, start=1):
+        if has_control(name):
+            raise UserError(f"{path}: name {number}, {name[:80]!r}, holds a control character")
+    return names
+
+
+def _attributes(folder: Path) -> Path:
     inside = folder / "attributes" / "attributes.txt"
     places = (inside, folder / "attributes.txt", folder.resolve().parent / "attributes.txt")
     for place in places:

@@ -2,6 +2,8 @@
 
 A line is ``IMAGE ATTRIBUTE PRESENT CERTAINTY SECONDS``. The original has some lines with extra
 fields: their first three values are kept, and the fourth as the certainty where it is one.
+
+A file with anything else (tabs, lines of spaces, a fault) is read once more, slowly, line by line.
 """
 
 from __future__ import annotations
@@ -39,6 +41,10 @@ class AttributeLabels:
     extended: int
 
 
+class _Odd(Exception):
+    """Something that only reading line by line can make sense of, or explain."""
+
+
 def read_labels(path: Path, ids: np.ndarray, attributes: int) -> AttributeLabels:
     """Read the labels of images ``ids`` (int64 (N,)), attributes numbered from 1.
 
@@ -46,37 +52,48 @@ def read_labels(path: Path, ids: np.ndarray, attributes: int) -> AttributeLabels
         UserError: a broken line, an image or attribute that is not known, one of them labelled
             twice or not at all; file and line are named.
     """
-    size = len(ids) * attributes
-    if size > MAX_CELLS:
+    if len(ids) * attributes > MAX_CELLS:
         raise UserError(f"{path}: {len(ids):,} x {attributes} labels are more than can be held")
+    try:
+        try:
+            return _quickly(path, ids, attributes)
+        except _Odd:
+            return _slowly(path, ids, attributes)
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing") from None
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error}") from None
+
+
+def _quickly(path: Path, ids: np.ndarray, attributes: int) -> AttributeLabels:
+    """Labels of a file as the original is; ``_Odd`` where it is not."""
+    size = len(ids) * attributes
     order = np.argsort(ids)
     ordered = np.asarray(ids)[order]
     present, seen = np.zeros(size, bool), np.zeros(size, bool)
     certainty = np.zeros(size, np.uint8)
     total = extended = 0
-    for lines, long in _blocks(path, ids, attributes):
+    for lines, long in _blocks(path):
         image, attribute, is_present, sure = lines
         rank = np.minimum(np.searchsorted(ordered, image), len(ids) - 1)
         valid = (ordered[rank] == image) & (attribute >= 1) & (attribute <= attributes)
         valid &= (is_present >= 0) & (is_present <= 1)
         valid &= (sure >= (0 if long else 1)) & (sure <= MAX_CERTAINTY)
         if not valid.all():
-            raise _explained(path, ids, attributes)
+            raise _Odd
         place = order[rank] * attributes + attribute - 1
         present[place], certainty[place], seen[place] = is_present == 1, sure, True
         total += len(image)
         extended += long
     # as many lines as cells and every cell met: none is there twice
     if total != size or not seen.all():
-        raise _explained(path, ids, attributes)
+        raise _Odd
     shape = (len(ids), attributes)
     return AttributeLabels(present.reshape(shape), certainty.reshape(shape), extended)
 
 
-def _blocks(
-    path: Path, ids: np.ndarray, attributes: int
-) -> Iterator[tuple[tuple[np.ndarray, ...], int]]:
-    """Columns of the well-formed lines block by block, then those of the others.
+def _blocks(path: Path) -> Iterator[tuple[tuple[np.ndarray, ...], int]]:
+    """Columns of the well-formed lines block by block, then those of the lines with extra fields.
 
     With each block, how many of its lines have extra fields.
     """
@@ -95,8 +112,12 @@ def _blocks(
     try:
         with pc.open_csv(
             path,
+            # any byte is a character in this encoding, so that ``keep`` is called for every line
             read_options=pc.ReadOptions(
-                column_names=list(FIELDS), block_size=_BLOCK_BYTES, use_threads=False
+                column_names=list(FIELDS),
+                block_size=_BLOCK_BYTES,
+                use_threads=False,
+                encoding="latin-1",
             ),
             parse_options=pc.ParseOptions(
                 delimiter=" ", quote_char=False, invalid_row_handler=keep
@@ -110,24 +131,18 @@ def _blocks(
                     tuple(column.to_numpy(zero_copy_only=False) for column in batch.columns),
                     False,
                 )
-    except FileNotFoundError:
-        raise UserError(f"{path} is missing") from None
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error}") from None
     except pa.ArrowException:
-        raise _explained(path, ids, attributes) from None
-    if short:
-        raise _explained(path, ids, attributes)
+        raise _Odd from None
     # more than one space in a row makes a line look longer than it is
     split = [text.split() for text in long]
-    if any(len(fields) < len(FIELDS) for fields in split):
-        raise _explained(path, ids, attributes)
+    if short or any(len(fields) <= len(FIELDS) for fields in split):
+        raise _Odd
     if split:
         try:
             values = np.array([_first_four(fields) for fields in split], dtype=np.int64)
         except ValueError:
-            raise _explained(path, ids, attributes) from None
-        yield tuple(values.T), sum(len(fields) > len(FIELDS) for fields in split)
+            raise _Odd from None
+        yield tuple(values.T), len(split)
 
 
 def _first_four(fields: list[str]) -> tuple[int, int, int, int]:
@@ -143,11 +158,14 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def _explained(path: Path, ids: np.ndarray, attributes: int) -> UserError:
-    """The first fault with its line, found by reading once more, slowly."""
+def _slowly(path: Path, ids: np.ndarray, attributes: int) -> AttributeLabels:
+    """Labels of any file; ``UserError`` names the line of the first fault."""
     row_of = {number: row for row, number in enumerate(ids.tolist())}
+    present = np.zeros((len(ids), attributes), bool)
+    certainty = np.zeros((len(ids), attributes), np.uint8)
     first = np.zeros((len(ids), attributes), np.int32)
-    with path.open(encoding="utf-8", errors="replace") as stream:
+    extended = 0
+    with path.open(encoding="utf-8-sig", errors="replace") as stream:
         for number, line in enumerate(stream, start=1):
             fields = line.split()
             if not fields:
@@ -155,22 +173,23 @@ def _explained(path: Path, ids: np.ndarray, attributes: int) -> UserError:
             where = f"{path} line {number}"
             fault = _fault(fields, row_of, attributes)
             if fault:
-                return UserError(f"{where}: {fault}")
-            image, attribute = int(fields[0]), int(fields[1])
-            before = int(first[row_of[image], attribute - 1])
-            if before:
-                return UserError(
+                raise UserError(f"{where}: {fault}")
+            image, attribute, is_present, sure = _first_four(fields)
+            place = row_of[image], attribute - 1
+            if before := int(first[place]):
+                raise UserError(
                     f"{where}: image {image} attribute {attribute} is also in line {before}"
                 )
-            first[row_of[image], attribute - 1] = number
+            present[place], certainty[place], first[place] = is_present == 1, sure, number
+            extended += len(fields) > len(FIELDS)
     missing = np.argwhere(first == 0)
     if len(missing):
         row, column = missing[0].tolist()
-        return UserError(
+        raise UserError(
             f"{path}: {int((first > 0).sum()):,} labels, expected one for each image and "
             f"attribute; none for image {ids[row]} attribute {column + 1}"
         )
-    return UserError(f"{path}: cannot be read as lines {' '.join(FIELDS).upper()}")
+    return AttributeLabels(present, certainty, extended)
 
 
 def _fault(fields: list[str], known: Mapping[int, int], attributes: int) -> str | None:

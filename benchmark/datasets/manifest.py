@@ -9,6 +9,7 @@ from typing import Any
 
 from benchmark.datasets.layout import MANIFEST, MAX_MANIFEST_BYTES, SCHEMA_VERSION
 from benchmark.errors import UserError
+from benchmark.files import RepeatedKey, unique_keys
 
 SCHEMA = "dataset-manifest"
 
@@ -40,11 +41,13 @@ def raw_manifest(folder: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > MAX_MANIFEST_BYTES:
             raise UserError(f"{path}: larger than {MAX_MANIFEST_BYTES // 2**20} MiB, the limit")
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), object_pairs_hook=unique_keys)
     except FileNotFoundError as error:
         raise UserError(f"{folder} is not a dataset folder: it has no {MANIFEST}") from error
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    except RepeatedKey as error:
+        raise UserError(f"{path}: {error.key!r} is there twice; give it once") from None
     except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not JSON ({error})") from error
     if not isinstance(document, dict):

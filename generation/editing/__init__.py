@@ -2,7 +2,7 @@
 
 from generation.editing.models import DEFAULT, KNOWN, Model, locate
 from generation.editing.pipeline import Editor, Settings
-from generation.editing.run import EditReport, here, make_edits
+from generation.editing.run import EditReport, here, make_edits, when_needed
 
 __all__ = [
     "DEFAULT",
@@ -14,4 +14,5 @@ __all__ = [
     "here",
     "locate",
     "make_edits",
+    "when_needed",
 ]

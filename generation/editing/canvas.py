@@ -14,7 +14,8 @@ MAX_ASPECT = 8.0
 def canvas(size: tuple[int, int], multiple: int) -> tuple[int, int]:
     """Width and height to work at: those of the picture, as nearly as the model can.
 
-    Both are multiples of ``multiple``, at least ``MIN_SIDE``, together at most ``MAX_PIXELS``.
+    Both are multiples of ``multiple`` (512 at most), at least ``MIN_SIDE``, together at most
+    ``MAX_PIXELS``; the longer is at most ``MAX_ASPECT`` times the shorter.
 
     Raises:
         UserError: a picture too long and thin.
@@ -30,6 +31,11 @@ def canvas(size: tuple[int, int], multiple: int) -> tuple[int, int]:
         return max(least, round(side / multiple) * multiple)
 
     wide, high = fitted(width * scale), fitted(height * scale)
+    # rounding down may have made the shorter side too short
+    if wide > MAX_ASPECT * high:
+        high += multiple
+    if high > MAX_ASPECT * wide:
+        wide += multiple
     while wide * high > MAX_PIXELS:  # rounding up may have gone over
         if wide >= high:
             wide -= multiple

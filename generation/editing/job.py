@@ -14,6 +14,7 @@ from PIL import Image
 from benchmark.datasets import Dataset
 from benchmark.errors import UserError
 from benchmark.images import read_image
+from generation.devices import out_of_memory
 from generation.editing.canvas import fit
 from generation.editing.faults import fault
 from generation.work import PlannedEdit, base_bytes
@@ -88,7 +89,7 @@ def perform(editor: Edits, source: Dataset, job: Job) -> Outcome:
     except MemoryError:
         error, broken = "memory: not enough", True
     except (RuntimeError, ValueError, TypeError, IndexError, OSError, ArithmeticError) as problem:
-        kind = "memory" if type(problem).__name__ == "OutOfMemoryError" else type(problem).__name__
+        kind = "memory" if out_of_memory(problem) else type(problem).__name__
         error, broken = f"{kind}: {problem}", True
     return Outcome(
         job,

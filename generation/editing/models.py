@@ -7,17 +7,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from benchmark import files
 from benchmark.datasets.hub import is_dataset_id, is_full_hash
 from benchmark.errors import UserError
+from generation.editing.licences import CARD, settle, stated_in
+from generation.editing.parts import NOTHING, read_index
 
 DEFAULT = "klein-4b"
-PIPELINES = ("Flux2KleinPipeline", "Flux2Pipeline")
 _NON_COMMERCIAL = "FLUX Non-Commercial License (non-commercial)"
-_LIBRARIES = ("diffusers", "transformers")
-_INDEX = "model_index.json"
 
 
 @dataclass(frozen=True)
@@ -68,49 +66,49 @@ def locate(
 
     Args:
         text: name, folder or repository.
-        licence: of a model that does not state one.
+        licence: of a model that does not state one; the same one where it does.
         used: commit by repository of models that were used before, which is taken again where no
             revision is given.
 
     Raises:
-        UserError: no such model, one of another kind, or one whose licence nobody states.
+        UserError: no such model, one of another kind, or one whose licence nobody states or the
+            argument contradicts.
     """
     name, _, revision = text.partition("@")
     if name in KNOWN:
         name = KNOWN[name].repo
     if Path(text).is_dir():
         folder = Path(text).resolve()
-        label, commit = f"folder:{folder.name}", None
+        label, commit, stated = f"folder:{folder.name}", None, stated_in(folder / CARD)
     elif is_dataset_id(name):
-        folder, commit = _fetch(name, revision or (used or {}).get(name, "main"))
+        folder, commit, stated = _fetch(name, revision or (used or {}).get(name, "main"))
         label = name
     else:
         raise UserError(
             f"--model {text!r}: no such folder; expected one, {', '.join(KNOWN)}, or owner/name "
             "of a Hub repository, with @REVISION for a certain version"
         )
-    index = _read_index(folder)
-    known = next((each.licence for each in KNOWN.values() if each.repo == name), None)
-    stated = licence or known or _stated_licence(folder)
-    if not stated:
+    if not label.isprintable():
         raise UserError(
-            f"model {text} does not state its licence, which goes into every dataset made with it; "
-            "give it: --licence 'Apache-2.0'"
+            f"--model {text!r}: the folder's name goes into every dataset made with it; give it "
+            "one of printable characters"
         )
+    index = read_index(folder)
+    terms = settle(text, stated, licence)
     pipeline = index["_class_name"]
     return Model(
         label,
         commit or folder_sha256(folder),
-        stated,
+        terms,
         folder,
         pipeline,
         pipeline == "Flux2KleinPipeline" and index.get("is_distilled") is True,
-        index.get("text_encoder", [None])[0] is not None,
+        index["text_encoder"] != NOTHING,
     )
 
 
-def _fetch(repo: str, revision: str) -> tuple[Path, str]:
-    """A repository's folder in the cache and its full commit."""
+def _fetch(repo: str, revision: str) -> tuple[Path, str, str | None]:
+    """A repository's folder in the cache, its full commit, and the licence that it states."""
     from huggingface_hub import HfApi
 
     commit = revision
@@ -121,7 +119,8 @@ def _fetch(repo: str, revision: str) -> tuple[Path, str]:
             raise UserError(f"--model {repo}@{revision}: the Hub gave no full commit hash")
         from diffusers import DiffusionPipeline
 
-        return Path(DiffusionPipeline.download(repo, revision=commit, use_safetensors=True)), commit
+        folder = Path(DiffusionPipeline.download(repo, revision=commit, use_safetensors=True))
+        return folder, commit, _known(repo) or stated_in(_card(repo, commit))
     except UserError:
         raise
     except ImportError as error:
@@ -135,47 +134,32 @@ def _fetch(repo: str, revision: str) -> tuple[Path, str]:
         ) from None
 
 
+def _known(repo: str) -> str | None:
+    """The licence of a known model's repository; the Hub takes its name in any case."""
+    names = {each.repo.lower(): each.licence for each in KNOWN.values()}
+    return names.get(repo.lower())
+
+
+def _card(repo: str, commit: str) -> Path | None:
+    """A repository's model card in the cache; None where it has none."""
+    from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
+    from huggingface_hub.errors import LocalEntryNotFoundError, RemoteEntryNotFoundError
+
+    if not isinstance(try_to_load_from_cache(repo, CARD, revision=commit), str | None):
+        return None  # known not to be there
+    try:
+        return Path(hf_hub_download(repo, CARD, revision=commit))
+    except RemoteEntryNotFoundError:
+        return None
+    except LocalEntryNotFoundError:
+        if constants.HF_HUB_OFFLINE:
+            return None
+        raise
+
+
 def needs_extra(error: ImportError) -> UserError:
     """What to say where a library is missing."""
     return UserError(f"editing needs {error.name}: pip install 'concept-assay[flux]'")
-
-
-def _read_index(folder: Path) -> dict[str, Any]:
-    """``model_index.json``; only the two pipelines, made of known libraries' classes, pass."""
-    path = folder / _INDEX
-    try:
-        index = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UserError(
-            f"cannot read {path}: {error.strerror or error}; expected a pipeline's folder"
-        ) from None
-    except (ValueError, RecursionError):
-        raise UserError(f"{path}: not JSON") from None
-    kind = index.get("_class_name") if isinstance(index, dict) else None
-    if kind not in PIPELINES:
-        raise UserError(f"{path}: is a {kind!r}; expected one of {', '.join(PIPELINES)}")
-    for part, entry in index.items():
-        if isinstance(entry, list) and (len(entry) != 2 or entry[0] not in (*_LIBRARIES, None)):
-            raise UserError(
-                f"{path}: {part} is {entry}; expected a class of diffusers or transformers"
-            )
-    assert isinstance(index, dict)
-    return index
-
-
-def _stated_licence(folder: Path) -> str | None:
-    """What the front matter of README.md says: ``license_name``, else ``license``."""
-    try:
-        text = (folder / "README.md").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    front = text.split("---")[1] if text.startswith("---") else ""
-    found = {}
-    for line in front.splitlines():
-        key, colon, value = line.partition(":")
-        if colon and value.strip():
-            found[key.strip()] = value.strip().strip("\"'")
-    return found.get("license_name") or found.get("license")
 
 
 def folder_sha256(folder: Path) -> str:

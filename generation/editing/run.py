@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,14 @@ class EditReport:
         there: edits with a picture, those of earlier runs too.
         failed: edits that failed in every attempt, with the last reason.
         missing: edits not tried, because the run was limited.
+        relicensed: edits of earlier runs whose record now states the model's licence anew.
     """
 
     made: int
     there: int
     failed: tuple[tuple[str, str], ...]
     missing: int
+    relicensed: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """The report as JSON holds it."""
@@ -47,6 +50,7 @@ class EditReport:
             "there": self.there,
             "failed": [{"id": edit, "error": error} for edit, error in self.failed],
             "missing": self.missing,
+            "relicensed": self.relicensed,
         }
 
 
@@ -57,6 +61,12 @@ def here(editor: Edits, source: Dataset) -> Perform:
         return (perform(editor, source, job) for job in jobs)
 
     return run
+
+
+def when_needed(prepare: Callable[[], Perform]) -> Perform:
+    """A way to do jobs that is made ready, once, with the first of them."""
+    ready = cache(prepare)
+    return lambda jobs: ready()(jobs)
 
 
 def make_edits(
@@ -73,7 +83,8 @@ def make_edits(
     """Make every edit that is not there.
 
     An edit is there when its last record says so and the file has the recorded hash. A picture is
-    on disk before its record, so that a run that is killed loses the edit it was at.
+    on disk before its record, so that a run that is killed loses the edit it was at. Where the
+    model's licence was stated otherwise before, records are written anew and the pictures stay.
 
     Args:
         run: does the jobs.
@@ -85,9 +96,11 @@ def make_edits(
             are refused otherwise.
 
     Raises:
-        UserError: earlier edits by another model or with other settings, or a model that fails
-            every time.
+        UserError: earlier edits by another model or with other settings, a seed beyond 2^53 - 1,
+            or a model that fails every time.
     """
+    if seed is not None and not 0 <= seed < 2**53:
+        raise UserError(f"--seed is {seed}; expected 0 to 2^53 - 1")
     state = _State(work, settings, work.plan.seed if seed is None else seed, redo)
     todo = state.todo(retries)
     missing = 0
@@ -118,7 +131,7 @@ def make_edits(
         for edit in work.plan.edits
         if edit.id in state.records and edit.id not in state.there
     )
-    return EditReport(made, len(state.there), failed, missing)
+    return EditReport(made, len(state.there), failed, missing, state.relicensed)
 
 
 class _State:
@@ -135,11 +148,25 @@ class _State:
             raise UserError(self._mixed(self.records[others[0]]))
         for name in others:
             del self.records[name]
+        self.relicensed = self._relicense()
         self.there = {
             name
             for name, record in self.records.items()
             if record.status == "ok" and _is(work.image(name), record.sha256)
         }
+
+    def _relicense(self) -> int:
+        """State the model's licence in records that say another one; how many there were."""
+        licence = self._settings.model.licence
+        anew = [
+            replace(record, licence=licence)
+            for record in self.records.values()
+            if record.licence != licence
+        ]
+        if anew:
+            self._log.append(*anew)
+            self.records.update({record.id: record for record in anew})
+        return len(anew)
 
     def todo(self, retries: int) -> list[PlannedEdit]:
         """Edits without a picture that have an attempt left, in the plan's order."""

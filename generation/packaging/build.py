@@ -18,11 +18,11 @@ from benchmark.datasets.layout import CARD, MANIFEST
 from benchmark.datasets.manifest import raw_manifest
 from benchmark.errors import UserError
 from benchmark.images import read_image
-from generation.packaging.card import CONFIG, LICENCE_FILE, card, licence_file, title_of
+from generation.packaging.card import CONFIG, LICENCE_FILE, card, title_of
 from generation.packaging.choose import Chosen, choose
 from generation.packaging.croissant import FILE as CROISSANT
 from generation.packaging.croissant import croissant
-from generation.packaging.licences import Licences
+from generation.packaging.licences import Licences, licence_file
 from generation.packaging.manifest import write_manifest
 from generation.packaging.pairs import Progress, Vocabulary, base_annotations, write_pairs
 from generation.packaging.shards import SHARD_BYTES
@@ -35,6 +35,10 @@ SCHEMA_VERSION = 1
 NUMBER = re.compile(r"(0|[1-9]\d{0,3})\.(0|[1-9]\d{0,3})")
 """A version: the tag of the Hub without its ``v``."""
 
+LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
+"""A licence as the Hub spells it."""
+
+_MOST = 1000
 _PACKAGES = ("concept-assay", "numpy", "pillow", "pyarrow")
 _SHOWN_PROBLEMS = 3
 
@@ -103,8 +107,7 @@ def package(
             ``out`` that holds something else, or pairs that break an invariant of a dataset folder.
     """
     options = options or Options()
-    if not NUMBER.fullmatch(options.version):
-        raise UserError(f"version {options.version[:40]!r}; expected two numbers such as 1.0")
+    _check_options(options)
     _check_out(work, out)
     with work.locked("package"):
         chosen = choose(work, unfinished=options.unfinished, unreviewed=options.unreviewed)
@@ -113,6 +116,23 @@ def package(
             manifest = _fill(folder, work, source, chosen, options, progress)
             _check_sound(folder, progress)
     return Report(out, manifest, list(chosen.table))
+
+
+def _check_options(options: Options) -> None:
+    if not NUMBER.fullmatch(options.version):
+        raise UserError(f"version {options.version[:40]!r}; expected two numbers such as 1.0")
+    if not LICENCE.fullmatch(options.licence):
+        raise UserError(
+            f"--licence is {options.licence[:80]!r}; expected it as the Hub spells it, in at most "
+            "63 lower-case letters, digits, dots and dashes, such as mit, cc-by-4.0 or other"
+        )
+    for what in ("photographs", "annotations"):
+        text = getattr(options, f"{what}_licence")
+        if text is not None and not (text.strip() and len(text) <= _MOST):
+            raise UserError(
+                f"--{what}-licence is {text[:80]!r} ({len(text):,} characters); expected 1 to "
+                f"{_MOST:,}"
+            )
 
 
 def _check_out(work: Work, out: Path) -> None:

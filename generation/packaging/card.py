@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 from benchmark.datasets.layout import PAIR_SPLIT
 from generation.packaging.columns import typed
 from generation.packaging.front_matter import front_matter, yaml_features
-from generation.packaging.licences import missing
+from generation.packaging.licences import licence_table
+from generation.packaging.markdown import cell
 from generation.packaging.sheet import FILE as SHEET
 from generation.packaging.statistics import FOLDER as STATISTICS
 
@@ -33,7 +35,7 @@ _TEXT = """
 # {title}
 
 > **The edited pictures are AI-generated.** A generative model made each of them from a photograph
-> of {source_name}. They show nothing that ever stood before a camera.
+> of {source_shown}. They show nothing that ever stood before a camera.
 
 {pairs:,} pairs of a photograph and its edit, in which one concept is added, removed or exchanged.
 It is made for testing whether the latents of a sparse autoencoder (SAE) follow a concept that
@@ -61,20 +63,20 @@ pairs = load_dataset("path/to/this/folder").pairs
 
 ```bash
 assay data check path/to/this/folder
-assay score SAE --dataset {source_name} --pairs path/to/this/folder
+assay score SAE --dataset {source_word} --pairs path/to/this/folder
 ```
 
 `added` and `removed` are concept ids or null (0-based, names in the features and in
 `manifest.json`); `base_concepts` are the source's annotations of the photograph, `edited_concepts`
 the same without the removed and with the added concept; `source` is the photograph's id in
-{source_name}. Assay leaves the photographs that pairs were made from out of the pictures that it
+{source_shown}. Assay leaves the photographs that pairs were made from out of the pictures that it
 matches latents with. The other columns say how each picture was made and checked: `class`,
 `attribute_kind`, `prompt`, `references` (photographs the model was shown besides), `model`,
 `model_revision`, `seed`, `steps`, `guidance`, `outside_change`, `classifier_agrees`, `accepted_by`.
 
 ## How it was made
 
-1. **Plan** ({kind}, seed {seed}): {planned:,} edits of photographs of {source_name}
+1. **Plan** ({kind}, seed {seed}): {planned:,} edits of photographs of {source_shown}
    (revision {source_revision}, fingerprint `{source_fingerprint}`). Plan `{plan_hash}`.
 2. **Edit**: pictures made by the model{s} below, from the photograph, reference photographs where
    there are any, and a prompt.
@@ -152,8 +154,9 @@ def card(manifest: Mapping[str, Any], statistics: Mapping[str, Any], citation: s
         kind=making["kind"],
         plan_hash=making["plan_hash"],
         planned=making["planned"],
-        source_name=source["name"],
-        source_revision=source["revision"],
+        source_shown=cell(source["name"]),
+        source_word=shlex.quote(" ".join(source["name"].split())),
+        source_revision=cell(source["revision"]),
         source_fingerprint=source["fingerprint"],
         base_pictures=statistics["base_pictures"],
         changed=sum(concept["editable"] for concept in manifest["concepts"]),
@@ -173,35 +176,10 @@ def card(manifest: Mapping[str, Any], statistics: Mapping[str, Any], citation: s
         counts="\n".join(map(_count_row, count(), statistics["concepts"])),
         classes=_classes(statistics["classes"]),
         citation=f"The source: {citation}" if citation else "The source names no citation.",
-        packages=", ".join(f"{name} {number}" for name, number in manifest["packages"].items()),
-    )
-
-
-def licence_file(licences: Mapping[str, Any], source: str, title: str) -> str:
-    """LICENSE.md of the package."""
-    return f"# Licences of {title}\n\n{licence_table(licences, source)}\n"
-
-
-def licence_table(licences: Mapping[str, Any], source: str) -> str:
-    """Whose terms hold for which part."""
-    rows = [
-        ("photographs (`base`)", f"makers of {source}", licences["photographs"]),
-        ("annotations", f"makers of {source}", licences["annotations"]),
-        *(
-            ("edited pictures (`edited`)", f"model {name}", licence)
-            for name, licence in licences["models"].items()
+        packages=", ".join(
+            f"{name} {cell(number)}" for name, number in manifest["packages"].items()
         ),
-    ]
-    lines = ["| part | terms set by | licence |", "|---|---|---|"]
-    lines += [f"| {part} | {whose} | {terms or '**not stated**'} |" for part, whose, terms in rows]
-    note = (
-        "An edited picture is made from a photograph, so the photograph's terms hold for it as "
-        "well as the model's. Where terms differ, the strictest of them hold for the pair."
     )
-    gaps = missing(dict(licences))
-    if gaps:
-        note += f" Not stated, to be asked of the source: {', '.join(gaps)}."
-    return "\n".join([*lines, "", note])
 
 
 def _header(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -295,8 +273,9 @@ def _agreed(two: Mapping[str, Any]) -> str:
 def _model_row(model: Mapping[str, Any]) -> str:
     guidance = "–" if model["guidance"] is None else f"{model['guidance']:g}"
     return (
-        f"| {model['model']} | `{model['model_revision']}` | {model['licence'] or 'not stated'} "
-        f"| {model['scheduler']} | {model['precision']} | {model['steps']} | {guidance} "
+        f"| {cell(model['model'])} | `{model['model_revision']}` "
+        f"| {cell(model['licence'] or 'not stated')} | {cell(model['scheduler'])} "
+        f"| {cell(model['precision'])} | {model['steps']} | {guidance} "
         f"| {model['pairs']:,} |"
     )
 
@@ -305,7 +284,7 @@ def _selection(statistics: Mapping[str, Any]) -> str:
     if not statistics["selection"]:
         return "No planned edit fell out."
     rows = [
-        f"| {row['stage']} | {row['reason']} | {row['edits']:,} |"
+        f"| {row['stage']} | {cell(row['reason'])} | {row['edits']:,} |"
         for row in statistics["selection"]
     ]
     head = [
@@ -341,16 +320,16 @@ def _limits(manifest: Mapping[str, Any], statistics: Mapping[str, Any]) -> list[
     declared = making["declared"]
     if declared:
         limits.append(
-            f"The source has no annotations of {', '.join(declared)}: outside the pairs that "
-            "change them they count as absent, no classifier judges them, and scoring beside "
-            f"{making['source']['name']} needs pairs without them."
+            f"The source has no annotations of {', '.join(map(cell, declared))}: outside the pairs "
+            "that change them they count as absent, no classifier judges them, and scoring beside "
+            f"{cell(making['source']['name'])} needs pairs without them."
         )
     return limits
 
 
 def _count_row(index: int, row: Mapping[str, Any]) -> str:
     return (
-        f"| {index} | {row['concept']} | {row['in_base']:,} | {row['added'] or '–'} "
+        f"| {index} | {cell(row['concept'])} | {row['in_base']:,} | {row['added'] or '–'} "
         f"| {row['removed'] or '–'} |"
     )
 
@@ -358,7 +337,7 @@ def _count_row(index: int, row: Mapping[str, Any]) -> str:
 def _classes(classes: Sequence[Mapping[str, Any]]) -> str:
     if not classes:
         return ""
-    rows = [f"| {row['class']} | {row['pairs']:,} |" for row in classes[:_SHOWN_CLASSES]]
+    rows = [f"| {cell(row['class'])} | {row['pairs']:,} |" for row in classes[:_SHOWN_CLASSES]]
     if len(classes) > _SHOWN_CLASSES:
         rows.append(f"| {len(classes) - _SHOWN_CLASSES:,} more, see `{STATISTICS}/classes.csv` | |")
     return "\n".join(["", "| class of the photograph | pairs |", "|---|---|", *rows, ""])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from benchmark.errors import UserError
+from benchmark.files import RepeatedKey, unique_keys
 from generation.work import DeclaredConcept
 from schemas import SchemaError, validate
 
@@ -138,14 +139,18 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > _MAX_BYTES:
             raise UserError(f"{path}: larger than {_MAX_BYTES // 2**20} MiB; expected a request")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise UserError(f"{path}: not UTF-8") from None
     is_json = path.suffix.lower() == ".json"
     try:
-        document = json.loads(text) if is_json else tomllib.loads(text)
+        document = (
+            json.loads(text, object_pairs_hook=unique_keys) if is_json else tomllib.loads(text)
+        )
+    except RepeatedKey as error:
+        raise UserError(f"{path}: {error.key!r} is there twice; give it once") from None
     except (ValueError, RecursionError) as error:
         kind = "JSON" if is_json else "TOML"
         raise UserError(f"{path}: not {kind}: {' '.join(str(error).split())[:120]}") from None

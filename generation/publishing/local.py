@@ -126,7 +126,7 @@ def _check_licences(folder: Path, manifest: Mapping[str, Any]) -> None:
     if options:
         how = f"package it again with {' and '.join(options)}"
     else:
-        how = "make the edits with: assay generate edit … --licence, and package them"
+        how = "state it with assay generate edit … --licence (draws nothing again); package it"
     raise UserError(f"{folder}: no licence is stated for {', '.join(unstated)}; {how}")
 
 

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
 
 from benchmark.datasets import Dataset
 from benchmark.errors import UserError
@@ -191,12 +192,15 @@ def _see(edit: str, view: str) -> Response:
 
 
 async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form, the first value of each; none where it is too long."""
+    """The fields of a form, the first value of each; none where it is too long or broken off."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY:
-            return {}
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BODY:
+                return {}
+    except ClientDisconnect:
+        return {}
     try:
         found = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20)
     except ValueError:

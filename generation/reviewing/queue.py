@@ -10,7 +10,16 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from benchmark.errors import UserError
-from generation.work import Decision, EditRecord, Journal, PlannedEdit, Verdict, Work
+from generation.work import (
+    Decision,
+    EditRecord,
+    Journal,
+    PlannedEdit,
+    Verdict,
+    Work,
+    standing,
+    take,
+)
 
 Word = Literal["accept", "reject", "unsure"]
 WORDS: tuple[Word, ...] = ("accept", "reject", "unsure")
@@ -82,26 +91,16 @@ class Queue:
         self._plan_hash = plan_hash
         self._author = author
         self._lock = threading.Lock()
-        self._standing: list[Decision] = []
-        for line in log:
-            self._take(line)
-        stale = [each for each in self.decisions.values() if self._is_stale(each)]
+        # as in the file, decisions on other pictures too: an undo must mean the same there
+        self._standing = standing(log)
+        latest = {each.id: each for each in self._standing}
+        stale = [each for each in latest.values() if self._is_stale(each)]
         if stale and not again:
             raise UserError(
                 f"{log.path}: {len(stale)} decisions, the first on {stale[0].id}, are on other "
                 "pictures than those here now; give --again to decide on them anew, or move the "
                 "file away"
             )
-        self._standing = [each for each in self._standing if not self._is_stale(each)]
-
-    def _take(self, line: Decision) -> None:
-        if line.decision != "undo":
-            self._standing.append(line)
-            return
-        for place in range(len(self._standing) - 1, -1, -1):
-            if self._standing[place].id == line.id:
-                del self._standing[place]
-                return
 
     def _is_stale(self, decision: Decision) -> bool:
         item = self.items.get(decision.id)
@@ -109,8 +108,9 @@ class Queue:
 
     @property
     def decisions(self) -> dict[str, Decision]:
-        """What stands, by edit."""
-        return {each.id: each for each in self._standing}
+        """What stands on the present pictures, by edit."""
+        latest = {each.id: each for each in self._standing}
+        return {name: each for name, each in latest.items() if not self._is_stale(each)}
 
     @property
     def done(self) -> int:
@@ -146,21 +146,31 @@ class Queue:
                 self._author,
             ):
                 return
-            decision = Decision(edit, self._plan_hash, sha256, word, note, _now(), self._author)
-            self._log.append(decision)
-            self._standing.append(decision)
+            self._write(Decision(edit, self._plan_hash, sha256, word, note, _now(), self._author))
 
     def undo(self) -> str | None:
-        """Take the latest decision back; the pair that it was on, None where there is none."""
+        """Take one's latest decision back; the pair that it was on, None where there is none."""
         with self._lock:
-            mine = (each.reviewer == self._author for each in self._standing)
-            places = [place for place, own in enumerate(mine) if own]
-            if not places:
+            last = self._latest_own()
+            if last is None:
                 return None
-            last = self._standing[places[-1]]
-            self._log.append(replace(last, decision="undo", note="", at=_now()))
-            del self._standing[places[-1]]
+            self._write(replace(last, decision="undo", note="", at=_now()))
             return last.id
+
+    def _latest_own(self) -> Decision | None:
+        """The author's latest decision; none on a pair that was made again since."""
+        passed = set()
+        for each in reversed(self._standing):
+            if each.reviewer != self._author or each.id in passed:
+                continue
+            if not self._is_stale(each):
+                return each
+            passed.add(each.id)
+        return None
+
+    def _write(self, line: Decision) -> None:
+        self._log.append(line)
+        take(self._standing, line)
 
     def next_open(self, after: str | None = None) -> str | None:
         """The first pair after another one that nothing was decided on, going round once."""

@@ -7,15 +7,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from benchmark.datasets import Dataset
 from benchmark.errors import UserError
 from generation.reviewing.agreement import disagreements
 from generation.reviewing.app import Session, make_app
-from generation.reviewing.queue import Item, Queue, current, reviewable
+from generation.reviewing.queue import Queue, current, reviewable
 from generation.work import Work, open_source
 
 HOST = "127.0.0.1"
 PORT = 8321
+
+
+@contextmanager
+def alone(work: Work, reviewer: str, adjudicate: bool) -> Iterator[None]:
+    """Keep others from the file of decisions, from before it is read until the server ends.
+
+    Raises:
+        UserError: no name for a reviewer, or somebody else is at that file.
+    """
+    work.review_log(reviewer)  # a name that is none must not become a file
+    with work.locked("adjudication" if adjudicate else f"review-{reviewer}"):
+        yield
 
 
 def open_session(
@@ -53,15 +64,7 @@ def open_session(
     author = reviewer if adjudicate else None
     queue = Queue(items, log, work.plan.hash, author=author, again=again)
     source = open_source(work, root, progress=progress)
-    _check_bases(source, items)
     return Session(work, source, queue, reviewer, adjudicate, others)
-
-
-def _check_bases(source: Dataset, items: dict[str, Item]) -> None:
-    for item in items.values():
-        for name in (item.edit.base, *item.edit.references):
-            if source.locate(name) is None:
-                raise UserError(f"dataset {source.name} has no picture {name!r}")
 
 
 @contextmanager
@@ -85,8 +88,7 @@ def serve(session: Session, port: int, tell: Callable[[str], None]) -> None:
     """Serve a session until it is ended; ``tell`` gets the address once it can be opened."""
     import uvicorn
 
-    stage = "adjudication" if session.adjudicating else f"review-{session.reviewer}"
-    with session.work.locked(stage), listening(port) as taken:
+    with listening(port) as taken:
         actual = taken.getsockname()[1]
         config = uvicorn.Config(
             make_app(session, actual),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmark.datasets import Dataset
 from benchmark.errors import UserError
+from generation.devices import find_device
 from generation.verifying import classifier as store
 from generation.verifying.checkpoint import Checkpoints
 from generation.verifying.classifier import Classifier
@@ -20,9 +21,6 @@ from generation.verifying.split import split_rows
 from generation.verifying.thresholds import mean_average_precision, validate_concepts
 from generation.verifying.train import Lesson, Progress, train
 from generation.work import Plan, Work
-
-if TYPE_CHECKING:
-    import torch
 
 TRAINING = "training"
 """Folder of an unfinished training, inside the stage's."""
@@ -35,7 +33,7 @@ class Options:
     Attributes:
         recipe: how to train it.
         weights: what to begin with, as ``new_network`` takes it.
-        device: ``"auto"``, or a name that PyTorch knows.
+        device: as ``find_device`` takes it.
         train_on_bases: also learn from the pictures that edits are made of.
     """
 
@@ -43,23 +41,6 @@ class Options:
     weights: str = "imagenet"
     device: str = "auto"
     train_on_bases: bool = False
-
-
-def find_device(name: str) -> torch.device:
-    """The device called ``name``; ``UserError`` where it is not there."""
-    import torch
-
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        device = torch.device(name)
-        torch.zeros(1, device=device)
-    except (RuntimeError, AssertionError) as error:
-        reason = (str(error).splitlines() or ["not there"])[0][:120]
-        raise UserError(
-            f"device {name!r} cannot be used ({reason}); give auto, cpu or cuda:N"
-        ) from None
-    return device
 
 
 def training_rows(source: Dataset, plan: Plan, on_bases: bool) -> tuple[np.ndarray, int]:

@@ -13,6 +13,13 @@ TRAINER_VERSION = 1
 MIN_SIZE = 32
 """A ResNet-50 divides the side by 32."""
 
+_BOUNDS = {
+    "size": (MIN_SIZE, 2048),
+    "epochs": (1, 10_000),
+    "batch_size": (2, 8192),
+    "least": (1, 1_000_000),
+}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -40,9 +47,9 @@ class Recipe:
     most_weight: float = 100.0
 
     def __post_init__(self) -> None:
-        for name, low in (("size", MIN_SIZE), ("epochs", 1), ("batch_size", 2), ("least", 1)):
-            if getattr(self, name) < low:
-                raise UserError(f"{name} is {getattr(self, name)}; expected at least {low}")
+        for name, (low, high) in _BOUNDS.items():
+            if not low <= getattr(self, name) <= high:
+                raise UserError(f"{name} is {getattr(self, name)}; expected {low} to {high:,}")
         for name in ("learning_rate", "weight_decay", "most_weight"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):

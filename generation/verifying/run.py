@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,10 @@ from benchmark.datasets import Dataset
 from benchmark.errors import UserError
 from benchmark.files import file_sha256, replacing, write_json
 from benchmark.images import read_image
+from generation.devices import find_device, out_of_memory
 from generation.verifying import outside
 from generation.verifying.classifier import Classifier
-from generation.verifying.lesson import Options, classifier_for, find_device
+from generation.verifying.lesson import Options, classifier_for
 from generation.verifying.train import Progress, predict
 from generation.verifying.verdicts import Seen, by_concept, verdict
 from generation.work import EditRecord, PlannedEdit, Verdict, Work, base_bytes, select
@@ -89,12 +91,13 @@ def verify(
         progress: called with (what, done, total).
 
     Raises:
-        UserError: no edited picture, one that is not what the log says, or no classifier.
+        UserError: no edited picture, one that is not what the log says, no classifier, or not
+            enough memory.
     """
     records = {name: each for name, each in work.edits().items() if each.status == "ok"}
     if not records:
         raise UserError(f"{work.root} has no edited pictures; make them: assay generate edit")
-    with work.locked("verify"):
+    with work.locked("verify"), _told_of_memory(options):
         classifier = classifier_for(work, source, options, progress)
         _same_settings(work, classifier, max_outside)
         known = work.verdicts()
@@ -113,6 +116,21 @@ def verify(
         report = report_on(work, classifier.record)
         _write_reasons(work, report)
     return report
+
+
+@contextmanager
+def _told_of_memory(options: Options) -> Iterator[None]:
+    """Where memory runs out, ``UserError`` that says what would need less of it."""
+    recipe = options.recipe
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        raise UserError(
+            f"not enough memory for {recipe.batch_size} pictures of {recipe.size} x {recipe.size} "
+            "pixels at a time; give a smaller --batch-size or --size, or --device cpu"
+        ) from None
 
 
 def _same_settings(work: Work, classifier: Classifier, max_outside: float | None) -> None:

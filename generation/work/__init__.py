@@ -14,6 +14,7 @@ from generation.work.formats import (
 from generation.work.journal import Journal
 from generation.work.pictures import base_bytes, open_source
 from generation.work.selection import Dropped, Selection, select
+from generation.work.standing import standing, take
 
 __all__ = [
     "ADJUDICATION",
@@ -33,5 +34,7 @@ __all__ = [
     "open_source",
     "read_plan",
     "select",
+    "standing",
+    "take",
     "write_plan",
 ]

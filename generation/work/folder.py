@@ -13,8 +13,10 @@ from typing import Any
 from benchmark import files
 from benchmark.errors import UserError
 from benchmark.names import ID
+from generation.work.checks import check_plan
 from generation.work.formats import Decision, EditRecord, Plan, Verdict
 from generation.work.journal import Journal
+from generation.work.standing import standing
 from schemas import SchemaError, validate
 
 PLAN = "plan.json"
@@ -88,9 +90,18 @@ class Work:
 
     @property
     def reviewers(self) -> list[str]:
-        """Names of those who have a file here, sorted."""
-        found = sorted(path.stem for path in self.review.glob("*.jsonl"))
-        return [name for name in found if name != ADJUDICATION]
+        """Names of those who have a file here, sorted; what begins with a dot is passed over.
+
+        ``UserError`` where a file is called as no reviewer can be.
+        """
+        paths = [path for path in self.review.glob("*.jsonl") if not path.name.startswith(".")]
+        for path in paths:
+            if not ID.fullmatch(path.stem):
+                raise UserError(
+                    f"{path}: {path.stem[:80]!r} is no name of a reviewer; expected lower-case "
+                    "letters, digits and dashes, at most 63: rename the file, or move it away"
+                )
+        return sorted(path.stem for path in paths if path.stem != ADJUDICATION)
 
     def edits(self) -> dict[str, EditRecord]:
         """The last record of every edit that was tried."""
@@ -110,15 +121,10 @@ class Work:
 
     def decisions(self, log: Journal[Decision]) -> dict[str, Decision]:
         """The decision that stands on each edit: the latest that is not taken back."""
-        standing: dict[str, list[Decision]] = {}
-        for decision in log:
+        lines = list(log)
+        for decision in lines:
             self._check_id(decision.id, log.path)
-            of_edit = standing.setdefault(decision.id, [])
-            if decision.decision != "undo":
-                of_edit.append(decision)
-            elif of_edit:
-                of_edit.pop()
-        return {edit: found[-1] for edit, found in standing.items() if found}
+        return {decision.id: decision for decision in standing(lines)}
 
     def _known(self, log: Journal[Any]) -> dict[str, Any]:
         latest = log.latest()
@@ -132,33 +138,63 @@ class Work:
 
     @contextmanager
     def locked(self, stage: str) -> Iterator[None]:
-        """Keep other runs of a stage out of this folder; ``UserError`` where one is under way."""
-        from filelock import FileLock, Timeout
+        """Keep other runs of a stage out of this folder.
 
-        lock = FileLock(self.root / f".{stage}.lock", timeout=0)
-        try:
-            with lock:
-                yield
-        except Timeout:
-            raise UserError(
-                f"{self.root}: another {stage} is under way here; wait for it, or end it"
-            ) from None
+        Raises:
+            UserError: one is under way, or the plan was replaced since it was read.
+        """
+        with locked(self.root, stage):
+            if "plan" in vars(self) and read_plan(self.root / PLAN).hash != self.plan.hash:
+                raise UserError(
+                    f"{self.root / PLAN}: replaced since this {stage} began; run it again"
+                )
+            yield
+
+
+@contextmanager
+def locked(root: Path, stage: str, what: str = "") -> Iterator[None]:
+    """Hold the lock of a stage in a work folder.
+
+    Args:
+        what: who holds it otherwise, in words; by default another run of the stage.
+
+    Raises:
+        UserError: somebody else holds it.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(root / f".{stage}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise UserError(
+            f"{root}: {what or f'another {stage}'} is under way here; wait for it, or end it"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def read_plan(path: Path) -> Plan:
     """Read a plan.
 
     Raises:
-        UserError: absent, not JSON, or not as the schema ``plan`` says; file and key are named.
+        UserError: absent, not JSON, not as the schema ``plan`` says, or in contradiction with
+            itself; file and key are named.
     """
     try:
         if path.stat().st_size > _MAX_PLAN_BYTES:
             raise UserError(f"{path}: larger than {_MAX_PLAN_BYTES // 2**20} MiB")
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_bytes(), object_pairs_hook=files.unique_keys)
     except FileNotFoundError:
         raise UserError(f"{path} is missing; make it with: assay generate plan") from None
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from None
+    except files.RepeatedKey as error:
+        raise UserError(
+            f"{path}: key {error.key[:80]!r} stands twice in one object; expected once"
+        ) from None
     except (ValueError, RecursionError):
         raise UserError(f"{path}: not JSON") from None
     try:
@@ -166,13 +202,7 @@ def read_plan(path: Path) -> Plan:
     except SchemaError as error:
         raise UserError(f"{path}: {error.problems[0]}") from None
     plan = Plan.from_dict(document)
-    known = set(plan.vocabulary)
-    for edit in plan.edits:
-        for name in edit.changed:
-            if name not in known:
-                raise UserError(f"{path}: edit {edit.id} changes {name!r}, which is no concept")
-        if not edit.changed:
-            raise UserError(f"{path}: edit {edit.id} neither adds nor removes a concept")
+    check_plan(plan, str(path))
     return plan
 
 
@@ -193,18 +223,29 @@ def write_plan(
         source_name: what ``load_dataset`` was told, if it is not the source's name.
 
     Raises:
-        UserError: the folder holds another plan and work done by it.
+        UserError: a plan that contradicts itself, a folder that holds another plan and work done
+            by it, or in which another run plans or edits.
     """
     root = Path(root)
     document = plan.as_dict()
     validate("plan", document)
-    if (root / PLAN).exists() and (root / "edits").exists() and _other(root, plan):
-        raise UserError(
-            f"{root} holds work done by another plan; choose a folder of its own, or delete it"
-        )
-    files.write_json(root / PLAN, document)
+    check_plan(plan, "the plan")
+    files.check_target(root / PLAN)
+    root.mkdir(parents=True, exist_ok=True)
     place = None if source_root is None else str(source_root.resolve())
-    files.write_json(root / SOURCE, {"root": place, "dataset": source_name})
+    # an edit that began by the plan here must not find another when it ends
+    with locked(root, "plan"), locked(root, "edit", "an edit by the plan there"):
+        if (root / PLAN).exists() and (root / "edits").exists() and _other(root, plan):
+            raise UserError(
+                f"{root} holds work done by another plan; choose a folder of its own, or delete it"
+            )
+        files.write_json(root / PLAN, document)
+        files.write_json(root / SOURCE, {"root": place, "dataset": source_name})
+        _write_tables(root, plan, left_out)
+    return Work(root)
+
+
+def _write_tables(root: Path, plan: Plan, left_out: Mapping[str, str]) -> None:
     columns = ("id", "image", "class", "removed", "added", "kind", "references")
     rows = [
         (
@@ -220,7 +261,6 @@ def write_plan(
     ]
     _write_table(root / PLANNED, columns, rows)
     _write_table(root / LEFT_OUT, ("image", "reason"), sorted(left_out.items()))
-    return Work(root)
 
 
 def _other(root: Path, plan: Plan) -> bool:

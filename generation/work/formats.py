@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -155,7 +156,7 @@ class Line:
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Self:
-        """The line of a document that fits its schema."""
+        """The line of a document that fits its schema; ``ValueError`` where it cannot be."""
         return cls(**document)
 
 
@@ -254,6 +255,15 @@ class Decision(Line):
         if self.reviewer is None:
             del line["reviewer"]
         return line
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Decision:
+        """The decision of a document that fits its schema; ``ValueError`` at no date."""
+        try:
+            datetime.fromisoformat(document["at"])
+        except ValueError:
+            raise ValueError(f"at is {document['at']!r}, which is no date and time") from None
+        return cls(**document)
 
 
 def _plain(value: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Generic, TypeVar
 
 from benchmark.errors import UserError
-from benchmark.files import check_target
+from benchmark.files import RepeatedKey, check_target, unique_keys
 from generation.work.formats import Line
 from schemas import SchemaError, validate
 
@@ -19,8 +19,8 @@ LineT = TypeVar("LineT", bound=Line)
 class Journal(Generic[LineT]):
     """A file that only grows.
 
-    A line without its line feed is one that a killed run left torn: it is passed over on reading,
-    and cut off before the next line is written.
+    A last line without its line feed counts if it is whole. If not, a killed run left it torn: it
+    is passed over on reading, and cut off before the next line is written.
 
     Args:
         path: the file; it and its folder are made with the first line.
@@ -37,7 +37,7 @@ class Journal(Generic[LineT]):
 
     def __iter__(self) -> Iterator[LineT]:
         """Every line, oldest first; ``UserError`` names file and line of a broken one."""
-        for number, text in enumerate(self._complete_lines(), start=1):
+        for number, text in enumerate(self._lines(), start=1):
             yield self._parse(text, f"{self.path} line {number}")
 
     def latest(self) -> dict[str, LineT]:
@@ -56,22 +56,28 @@ class Journal(Generic[LineT]):
         target = check_target(self.path)
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("ab+") as stream:
-            _cut_torn(stream)
+            if _end_last_line(stream):
+                text = b"\n" + text
             stream.write(text)
             stream.flush()
             os.fsync(stream.fileno())
 
-    def _complete_lines(self) -> list[bytes]:
+    def _lines(self) -> list[bytes]:
         try:
-            return self.path.read_bytes().split(b"\n")[:-1]
+            *lines, tail = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
             return []
         except OSError as error:
             raise UserError(f"cannot read {self.path}: {error.strerror or error}") from None
+        return [*lines, tail] if _is_whole(tail) else lines
 
     def _parse(self, text: bytes, where: str) -> LineT:
         try:
-            document = json.loads(text)
+            document = json.loads(text, object_pairs_hook=unique_keys)
+        except RepeatedKey as error:
+            raise UserError(
+                f"{where}: key {error.key[:80]!r} stands twice in one object; expected once"
+            ) from None
         except (ValueError, RecursionError):
             raise UserError(f"{where}: not JSON; expected one object a line") from None
         try:
@@ -83,21 +89,33 @@ class Journal(Generic[LineT]):
                 f"{where}: of plan {document['plan_hash'][:12]}…, the plan here is "
                 f"{self._plan_hash[:12]}…; it belongs to another version, move {self.path} away"
             )
-        return self._kind.from_dict(document)
+        try:
+            return self._kind.from_dict(document)
+        except ValueError as error:
+            raise UserError(f"{where}: {error}") from None
 
 
-def _cut_torn(stream: BinaryIO) -> None:
-    """Cut off what stands after the last line feed."""
-    end = stream.seek(0, os.SEEK_END)
-    place = end
-    while place > 0:
+def _is_whole(tail: bytes) -> bool:
+    """Whether what stands after the last line feed is a line: no part of an object is JSON."""
+    try:
+        json.loads(tail)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _end_last_line(stream: BinaryIO) -> bool:
+    """Cut off a torn last line; whether there is a whole one that lacks its line feed."""
+    end = place = stream.seek(0, os.SEEK_END)
+    tail = b""
+    while place > 0 and b"\n" not in tail:
         start = max(0, place - 4096)
         stream.seek(start)
-        found = stream.read(place - start).rfind(b"\n")
-        if found >= 0:
-            place = start + found + 1
-            break
+        tail = stream.read(place - start) + tail
         place = start
-    if place < end:
-        stream.truncate(place)
+    tail = tail.rpartition(b"\n")[2]
+    whole = _is_whole(tail)
+    if tail and not whole:
+        stream.truncate(end - len(tail))
     stream.seek(0, os.SEEK_END)
+    return whole

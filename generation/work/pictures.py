@@ -6,10 +6,12 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmark import files
 from benchmark.datasets import Dataset, load_dataset, source_of_name
 from benchmark.datasets.folder import FolderDataset
 from benchmark.errors import UserError
-from generation.work.folder import SOURCE, Work
+from generation.work.checks import check_source
+from generation.work.folder import PLAN, SOURCE, Work
 
 Progress = Callable[[int, int], None]
 
@@ -25,7 +27,8 @@ def open_source(
         progress: told pictures done and all of them, where the source must be hashed anew.
 
     Raises:
-        UserError: it is not there, or has another revision or content.
+        UserError: it is not there, has another revision or content, or the plan names concepts,
+            pictures or classes that it does not have.
     """
     wanted = work.plan.source
     noted = _noted(work)
@@ -46,6 +49,7 @@ def open_source(
             f"dataset {wanted.name} has fingerprint {dataset.fingerprint[:12]}…; {work.root} was "
             f"planned on {wanted.fingerprint[:12]}…: pictures or labels changed; plan anew"
         )
+    check_source(work.plan, dataset, str(work.root / PLAN))
     return dataset
 
 
@@ -65,7 +69,7 @@ def _noted(work: Work) -> dict[str, str | None]:
     """How the source was opened when the plan was made: ``dataset`` and ``root``."""
     path = work.root / SOURCE
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(path.read_bytes(), object_pairs_hook=files.unique_keys)
         noted = {key: found.get(key) for key in ("dataset", "root")}
     except FileNotFoundError:
         return {"dataset": None, "root": None}

@@ -10,6 +10,7 @@ from foreign_folders import ATTRIBUTES, write_cub
 from PIL import Image, ImageDraw
 
 from benchmark.datasets import load_dataset
+from benchmark.datasets.cub import CubDataset
 from generation.work import EditRecord, Plan, PlannedEdit, PlanSource, Work, write_plan
 
 SIDE = 64
@@ -67,6 +68,7 @@ def make_work(root: Path, edits: int = 8, *, count: int = 80, verify: str = "fil
     """A plan whose edits turn the wings of birds of the score split; no picture is made yet."""
     source = source_folder(root / "source", count)
     dataset = load_dataset("cub", root=source)
+    assert isinstance(dataset, CubDataset)
     blue, yellow = dataset.concepts[BLUE], dataset.concepts[YELLOW]
     planned = []
     for row in dataset.split("score").tolist():
@@ -75,10 +77,9 @@ def make_work(root: Path, edits: int = 8, *, count: int = 80, verify: str = "fil
             continue
         added, removed = (yellow, blue) if shown[BLUE] else (blue, yellow)
         name = f"bird-{row:04d}"
+        species = dataset.species[dataset.species_of[row]]
         planned.append(
-            PlannedEdit(
-                name, dataset.ids[row], "Albatross", added, removed, "attribute", (), "turn it"
-            )
+            PlannedEdit(name, dataset.ids[row], species, added, removed, "attribute", (), "turn it")
         )
     assert len(planned) == edits, "too few birds with a wing colour"
     about = PlanSource("cub", dataset.revision, dataset.fingerprint, "research")

@@ -89,6 +89,13 @@ def test_prompts_are_encoded_for_a_machine_without_the_text_encoder(
     assert "3 of 3" in run(*asked, "--prompts", prompts)
 
 
+def test_a_place_for_prompts_is_looked_at_first(new_work, klein, tmp_path, monkeypatch):
+    monkeypatch.setattr("generation.editing.Editor", None)
+    asked = ("--model", klein, "--licence", "MIT", "--write-prompts", tmp_path)
+    with pytest.raises(UserError, match="is a folder; expected a file"):
+        run(new_work("work", 2).root, *asked)
+
+
 def test_objects_are_removed_without_references(tmp_path, dev):
     categories = {1: "person", 2: "dog"}
     regions = [(image, 1 + image % 2) for image in range(1, 7)]
@@ -137,6 +144,28 @@ def test_a_hub_that_cannot_be_reached_is_one_line(new_work, tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--device", "foo"), ("--guidance", "nan"), ("--licence", "other"), ("--seed", 2**53)],
+)
+def test_what_cannot_be_leaves_nothing_behind(new_work, dev, option, value):
+    work = new_work("work", 2)
+    before = sorted(work.root.iterdir())
+    with pytest.raises((UserError, AssertionError), match=option.removeprefix("--")):
+        run(work.root, "--model", dev, "--licence", "MIT", "--steps", 1, option, value)
+    assert sorted(work.root.iterdir()) == before
+
+
+def test_a_licence_is_corrected_without_the_model(new_work, klein, monkeypatch):
+    work = new_work("work", 2)
+    asked = (work.root, "--model", klein, "--steps", 1, "--licence")
+    run(*asked, "MTI")
+    monkeypatch.setattr("generation.editing.Editor", None)
+    said = run(*asked, "MIT")
+    assert "2 of 2 edits are there, 0 of them new; by folder:klein, licence MIT" in said
+    assert "2 made before had another licence in the log; it is corrected there" in said
+
+
 def test_a_device_cannot_be_named_with_ray(new_work, klein):
     with pytest.raises(UserError, match="--device is for one process"):
         run(new_work("work", 2).root, "--model", klein, "--device", "cpu", "--ray", "local")
@@ -177,7 +206,7 @@ def test_a_model_of_the_hub_and_a_run_that_is_killed(new_work, klein, tmp_path, 
         front = b"---\nlicense: other\nlicense_name: tiny-licence\n---\n"
         commit = hub.add(REPO, {**files, "README.md": front, "big.bin": b"x" * 99}, kind="models")
         process = subprocess.Popen(
-            [*COMMAND, str(work.root), "--model", REPO, "--licence", "tiny"],
+            [*COMMAND, str(work.root), "--model", REPO],
             env=environment(tmp_path, HF_ENDPOINT=hub.endpoint),
             stderr=subprocess.PIPE,
             text=True,
@@ -190,11 +219,13 @@ def test_a_model_of_the_hub_and_a_run_that_is_killed(new_work, klein, tmp_path, 
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hf" / "hub"))
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    document = json.loads(run(work.root, "--model", REPO, "--licence", "tiny", "--json"))
+    document = json.loads(run(work.root, "--model", REPO, "--json"))
     assert (document["there"], document["made"]) == (12, 12 - done)
+    with pytest.raises(UserError, match="is under 'tiny-licence', as its makers state"):
+        run(work.root, "--model", REPO, "--licence", "MIT")
     records = work.edits().values()
     assert {each.model_revision for each in records} == {commit}
-    assert {(each.model, each.licence) for each in records} == {(REPO, "tiny")}
+    assert {(each.model, each.licence) for each in records} == {(REPO, "tiny-licence")}
     settings = Settings(locate(str(klein), licence="tiny"))
     make_edits(other, settings, here(Editor(settings), open_source(other)))
     assert work_files(work.images) == work_files(other.images)

@@ -1,6 +1,8 @@
 """Tiny pipelines, saved to folders and loaded back, against diffusers' own call."""
 
 import importlib.machinery
+import json
+import os
 import shutil
 import sys
 import types
@@ -13,7 +15,9 @@ from PIL import Image
 from benchmark.errors import UserError
 from generation.editing import Editor, Settings, locate
 from generation.editing.models import folder_sha256
+from generation.editing.pipeline import MOST_GUIDANCE, MOST_STEPS
 from generation.editing.prompts import write_prompts
+from schemas import load
 
 PROMPT = "Remove every dog from the picture."
 
@@ -24,7 +28,7 @@ def photo(seed: int = 0) -> Image.Image:
 
 
 def settings_of(folder, **more):
-    return Settings(locate(str(folder), licence="MIT"), steps=2, **more)
+    return Settings(locate(str(folder), licence="MIT"), **{"steps": 2, **more})
 
 
 def same(first, second) -> bool:
@@ -117,12 +121,104 @@ def test_other_number_formats_are_recorded(klein):
         ({"quantise": "2bit"}, "--quantise is '2bit'"),
         ({"quantise": "4bit", "device": "cpu"}, "needs a graphics card"),
         ({"offload": "model", "device": "cpu"}, "is for a graphics card"),
+        ({"device": "foo"}, "device 'foo' cannot be used"),
+        ({"device": "meta"}, "device 'meta' cannot be used"),
+        ({"steps": 10**11}, "--steps is 100000000000; expected 1 to 10,000"),
+        ({"steps": 0}, "--steps is 0; expected 1 to 10,000"),
+        ({"guidance": 1001.0}, "--guidance is 1001.0; expected 0 to 1,000"),
+        ({"guidance": float("nan")}, "--guidance is nan; expected 0 to 1,000"),
+        ({"guidance": float("inf")}, "--guidance is inf; expected 0 to 1,000"),
     ],
 )
-def test_what_cannot_be_is_one_line(klein, more, said):
+def test_what_cannot_be_is_one_line_before_anything_is_loaded(klein, monkeypatch, more, said):
+    monkeypatch.setattr("diffusers.Flux2KleinPipeline.from_pretrained", None)
     with pytest.raises(UserError) as raised:
         Editor(settings_of(klein, **more))
     assert said in str(raised.value)
+
+
+def test_settings_are_bounded_as_their_record_is():
+    bounds = load("edit-record")["properties"]
+    assert (bounds["steps"]["minimum"], bounds["steps"]["maximum"]) == (1, MOST_STEPS)
+    assert (bounds["guidance"]["minimum"], bounds["guidance"]["maximum"]) == (0, MOST_GUIDANCE)
+
+
+def changed(part, **settings):
+    """A fault: other values in a part's config.json."""
+
+    def change(folder):
+        path = folder / part / "config.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
+
+    return change
+
+
+def lacking(part):
+    """A fault: a tensor is not among a part's weights."""
+
+    def change(folder):
+        from safetensors.torch import load_file, save_file
+
+        (path,) = (folder / part).glob("*.safetensors")
+        tensors = load_file(path)
+        tensors.pop(sorted(tensors)[0])
+        save_file(tensors, path, metadata={"format": "pt"})
+
+    return change
+
+
+def emptied(folder):
+    for path in (folder / "tokenizer").iterdir():
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [
+        (lambda f: shutil.rmtree(f / "tokenizer"), "the folder tokenizer is missing"),
+        (emptied, "cannot read a prompt"),
+        (
+            lambda f: os.truncate(f / "text_encoder" / "model.safetensors", 300),
+            "text_encoder/model.safetensors: damaged",
+        ),
+        (
+            lambda f: (f / "scheduler" / "scheduler_config.json").write_text("[]"),
+            "scheduler/scheduler_config.json: no JSON object",
+        ),
+        (lambda f: (f / "vae" / "config.json").write_text("{"), "vae/config.json: not JSON"),
+        (changed("text_encoder", hidden_size=16), "other shapes than its config.json says"),
+        (changed("text_encoder", num_hidden_layers=3), "cannot load the pipeline"),
+        (changed("transformer", attention_head_dim=4), "expected shape"),
+        (lacking("transformer"), "cannot load the pipeline"),
+    ],
+)
+def test_a_folder_that_is_not_whole_is_one_line(klein, tmp_path, capfd, break_it, said):
+    copy = shutil.copytree(klein, tmp_path / "model")
+    break_it(copy)
+    with pytest.raises(UserError) as raised:
+        Editor(settings_of(copy))
+    assert said in str(raised.value)
+    assert str(copy) in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_a_text_encoder_must_suit_its_transformer(klein, monkeypatch):
+    encode = Editor._encode
+    monkeypatch.setattr(Editor, "_encode", lambda self, prompt: encode(self, prompt)[..., :5])
+    with pytest.raises(UserError, match="gives 5 numbers a token; its transformer wants 24"):
+        Editor(settings_of(klein))
+
+
+def test_a_device_that_is_full_is_one_line(klein, monkeypatch):
+    def full(self, device):
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate")
+
+    import torch
+
+    monkeypatch.setattr("diffusers.Flux2KleinPipeline.to", full)
+    with pytest.raises(UserError, match=r"OutOfMemoryError: CUDA out of memory.*--offload model"):
+        Editor(settings_of(klein))
 
 
 def test_four_bits_are_asked_of_transformer_and_text_encoder(dev, monkeypatch):
@@ -130,7 +226,7 @@ def test_four_bits_are_asked_of_transformer_and_text_encoder(dev, monkeypatch):
     import torch
     from diffusers.quantizers import pipe_quant_config  # noqa: F401
 
-    from generation.editing.pipeline import _four_bits
+    from generation.editing.loading import _four_bits
 
     settings = settings_of(dev, quantise="4bit")
     if importlib.util.find_spec("bitsandbytes") is None:

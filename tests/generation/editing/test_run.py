@@ -14,7 +14,7 @@ from work_cases import exclusive, work_files
 
 from benchmark.datasets.cub import open_cub
 from benchmark.errors import UserError
-from generation.editing import Editor, Settings, here, locate, make_edits
+from generation.editing import Editor, Settings, here, locate, make_edits, when_needed
 from generation.editing.canvas import fit
 from generation.editing.job import Job, perform, seed_of
 from generation.planning import Request, make_plan
@@ -187,6 +187,55 @@ def test_other_settings_are_refused_unless_all_is_made_anew(told, settings, dev)
     assert (report.made, report.there) == (6, 6)
     assert {record.model for record in told.edits().values()} == {"folder:dev"}
     assert {record.guidance for record in told.edits().values()} == {4.0}
+
+
+@pytest.mark.parametrize("before", ["not stated", "Apache-1.0"])
+def test_a_licence_is_corrected_without_another_edit(told, settings, before):
+    """As the log of an earlier version, or of a user's slip, may have it."""
+    faults = {"edit-00000": ["black"] * 9}
+    wrong = replace(settings, model=replace(settings.model, licence=before))
+    make(told, wrong, Painter(**faults), limit=2, retries=0)
+    pictures, records = work_files(told.images), told.edits()
+    painter = Painter()
+    report = make(told, settings, painter, limit=1, retries=0)
+    assert (report.relicensed, report.as_dict()["relicensed"], report.made) == (2, 2, 1)
+    assert len(painter.seen) == 1
+    assert work_files(told.images).items() >= pictures.items()
+    now = told.edits()
+    assert {record.licence for record in now.values()} == {"Apache-2.0"}
+    for name, record in records.items():
+        assert now[name] == replace(record, licence="Apache-2.0")
+    assert len(list(told.edit_log)) == 5
+    report = make(told, settings, Painter(), retries=0)
+    assert (report.relicensed, report.there) == (0, 5)
+
+
+def test_edits_of_another_model_keep_their_licence(told, settings, dev):
+    make(told, settings, Painter(), limit=2)
+    other = Settings(locate(str(dev), licence="MIT"), steps=2)
+    report = make(told, other, Painter(), limit=1, redo=True)
+    assert report.relicensed == 0
+    assert [line.licence for line in told.edit_log] == ["Apache-2.0"] * 2 + ["MIT"]
+
+
+def test_a_model_is_loaded_once_and_only_for_an_edit(told, settings):
+    loaded = []
+
+    def prepare():
+        loaded.append(1)
+        return here(Painter(**{"edit-00001": ["black"]}), open_source(told))
+
+    assert make_edits(told, settings, when_needed(prepare)).there == 6
+    assert loaded == [1]
+    assert make_edits(told, settings, when_needed(prepare)).made == 0
+    assert loaded == [1]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**53])
+def test_a_seed_is_below_two_to_the_53(told, settings, seed):
+    with pytest.raises(UserError, match=r"--seed is .*; expected 0 to 2\^53 - 1"):
+        make(told, settings, Painter(), seed=seed)
+    assert not told.images.exists()
 
 
 def test_guidance_and_number_of_bits_tell_edits_apart(told, dev):

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import yaml
 from edit_work import edited_work
+from markdown_it import MarkdownIt
 from package_work import decide, finished_work, judge
+from work_cases import edit_record, small_plan
 
 import schemas
 from benchmark.cli import main
@@ -18,6 +20,9 @@ from benchmark.datasets import check_folder, load_dataset
 from benchmark.datasets.joined import join
 from benchmark.errors import UserError
 from generation.packaging import Options, hashes, missing, package, read_package
+from generation.packaging.card import card
+from generation.packaging.licences import Licences, licence_file
+from generation.packaging.markdown import cell
 from generation.work import Work
 
 
@@ -187,6 +192,63 @@ def test_a_picture_changed_after_it_was_made_stops_it_and_nothing_is_written(tmp
 def test_a_version_is_two_numbers(work, tmp_path, version):
     with pytest.raises(UserError, match="expected two numbers"):
         package(work, tmp_path / "out", Options(version=version))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"licence": "MIT"}, "--licence is 'MIT'; .* lower-case .* such as mit"),
+        ({"licence": ""}, "--licence is ''"),
+        ({"licence": "a: b"}, "--licence is 'a: b'"),
+        ({"licence": "mit\n"}, r"--licence is 'mit\\n'"),
+        ({"photographs_licence": "x" * 1001}, "--photographs-licence is .*expected 1 to 1,000"),
+        ({"annotations_licence": " "}, "--annotations-licence is ' '"),
+    ],
+)
+def test_a_licence_is_checked_before_anything_else(tmp_path, options, said):
+    with pytest.raises(UserError, match=said) as raised:
+        package(Work(tmp_path / "nowhere"), tmp_path / "out", Options(**options))
+    assert "\n" not in str(raised.value)
+
+
+def test_licences_of_one_model_are_all_named_and_a_missing_one_is_missing():
+    plan = small_plan()
+
+    def of(*stated):
+        records = [edit_record(plan, "edit-00000", licence=each, model="m") for each in stated]
+        return Licences.of(plan, records).as_dict()
+
+    assert of("MIT", "Apache-2.0", "mit")["models"] == {"m": "Apache-2.0; MIT"}
+    for stated in (("not stated", "Apache-2.0"), ("Apache-2.0", "not stated")):
+        assert of(*stated)["models"] == {"m": None}
+        assert missing(of(*stated)) == ["model m"]
+
+
+HOSTILE = "per|son <script>alert(1)</script> [x](y) `a` *b* _c_ \\|"
+
+
+def test_names_of_others_are_text_in_the_card(folder):
+    document = dict(read_package(folder))
+    numbers = json.loads((folder / "statistics" / "statistics.json").read_text())
+    model = document["generation"]["models"][0]
+    model |= dict.fromkeys(("model", "licence", "scheduler", "precision"), HOSTILE)
+    document["generation"]["source"] |= {"name": HOSTILE, "revision": HOSTILE}
+    document["generation"]["declared"] = [HOSTILE]
+    document["licences"] |= {"models": {HOSTILE: None}, "photographs": HOSTILE}
+    numbers["concepts"][0]["concept"] = numbers["classes"][0]["class"] = HOSTILE
+    numbers["selection"] = [{"stage": "edit", "reason": HOSTILE, "edits": 1}]
+    body = card(document, numbers, None).split("---\n", 2)[2]
+    text = body + licence_file(document["licences"], HOSTILE, "x")
+    shown, kinds = [], set()
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
+        if token.type == "inline" and "alert" in token.content:
+            shown.append("".join(each.content for each in token.children))
+            kinds |= {each.type for each in token.children}
+        assert token.type != "html_block"
+    assert len(shown) == 21
+    assert all(HOSTILE in line for line in shown)
+    assert kinds <= {"text", "softbreak", "code_inline", "strong_open", "strong_close"}
+    assert cell("a\n| b\x1b\u202e") == r"a \| b"
 
 
 def test_a_folder_of_something_else_is_left_alone(work, tmp_path):

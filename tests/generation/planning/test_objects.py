@@ -150,3 +150,15 @@ def write_cub_here(folder):
     from foreign_folders import write_cub
 
     return write_cub(folder, exclusive(4))
+
+
+@pytest.mark.parametrize("area", ["13", True, None, [], -5])
+def test_an_area_that_is_none_is_refused(folder, area):
+    path = folder / "instances_val2017.json"
+    document = json.loads(path.read_text())
+    number = document["annotations"][2]["id"]
+    document["annotations"][2]["area"] = area
+    path.write_text(json.dumps(document))
+    with pytest.raises(UserError, match=f"annotation {number} has area .*0 or more") as raised:
+        read_objects(path)
+    assert "\n" not in str(raised.value)

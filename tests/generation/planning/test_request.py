@@ -4,6 +4,7 @@ import pytest
 
 from benchmark.errors import UserError
 from generation.planning import Request, Rule, make_request
+from schemas import load
 
 TOML = """
 name = "night-birds"
@@ -82,6 +83,31 @@ def test_mistakes_are_one_line_with_file_and_key(tmp_path, text, said):
     assert str(path) in str(raised.value)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path):
+    for name, text in (("r.toml", "edits = 3"), ("r.json", '{"edits": 3}')):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8-sig")
+        assert make_request("syncub", path).wanted == 3
+
+
+@pytest.mark.parametrize(
+    "text", ['{"edits": 3, "edits": 4}', '{"rules": [{"count": 1, "count": 2}]}']
+)
+def test_a_key_twice_is_refused(tmp_path, text):
+    path = tmp_path / "r.json"
+    path.write_text(text)
+    with pytest.raises(UserError, match=r"r\.json: '(edits|count)' is there twice; give it once"):
+        make_request("syncub", path)
+
+
+def test_a_seed_is_below_two_to_the_53():
+    assert make_request("syncub", seed=2**53 - 1).seed == 2**53 - 1
+    with pytest.raises(UserError, match=r"\$\.seed: found 9007199254740992"):
+        make_request("syncub", seed=2**53)
+    for name in ("plan", "plan-request", "edit-record"):
+        assert load(name)["properties"]["seed"]["maximum"] == 2**53 - 1
 
 
 def test_custom_needs_rules_and_a_name(tmp_path):

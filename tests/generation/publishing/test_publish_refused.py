@@ -116,7 +116,7 @@ def test_a_missing_licence(copy: Path, refused: Callable[..., str]) -> None:
     reseal(
         copy, lambda made: made["licences"].update(photographs="x", models={"folder:tiny": None})
     )
-    assert "no licence is stated for model folder:tiny; make the edits with" in refused(copy)
+    assert "no licence is stated for model folder:tiny; state it with" in refused(copy)
 
 
 def test_another_version_than_asked_for(packaged: Path, refused: Callable[..., str]) -> None:

@@ -1,16 +1,20 @@
 """The server over HTTP: who may ask, what is escaped, what is written."""
 
+import asyncio
 import hashlib
 import sys
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from html import unescape
 from typing import Any
 
 import pytest
 from edit_work import draw_bird, edited_work, encoded, log_edit
+from fastapi import Request
 
 from benchmark.cli import main
+from generation.reviewing.app import _form
 from generation.reviewing.pictures import difference_file
 from generation.work import Check, Verdict, Work, base_bytes
 
@@ -134,6 +138,22 @@ def test_wrong_forms_write_nothing(work: Work, serve: Any) -> None:
         assert not (work.review / "forms.jsonl").exists()
 
 
+def test_a_form_that_is_broken_off_is_no_fault() -> None:
+    parts = iter(
+        [
+            {"type": "http.request", "body": b"token=", "more_body": True},
+            {"type": "http.disconnect"},
+        ]
+    )
+
+    async def receive() -> dict[str, Any]:
+        return next(parts)
+
+    request = Request({"type": "http", "method": "POST", "headers": []}, receive)
+    with ThreadPoolExecutor(1) as other:  # a browser's test may have left its loop in this one
+        assert other.submit(asyncio.run, _form(request)).result() == {}
+
+
 def test_hostile_text_is_only_text(work: Work, serve: Any) -> None:
     hostile = "<img src=x onerror=alert(1)>\"'&{{7*7}}</textarea><script>alert(2)</script>"
     with serve(work, "hostile") as live:
@@ -204,6 +224,10 @@ def test_wrong_use_is_one_line(work: Work, serve: Any, capsys: pytest.CaptureFix
     with work.locked("review-busy"):
         code, _, error = command(capsys, work.root, "--reviewer", "busy", "--port", 0)
         assert "another review-busy is under way" in error
+    # what others decide in the meantime must be read: nothing is, before the lock is held
+    with work.locked("adjudication"):
+        code, _, error = command(capsys, work.root, "--reviewer", "late", "--adjudicate")
+        assert "another adjudication is under way" in error
 
 
 def test_the_agreement_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -215,6 +215,50 @@ def test_weights_that_are_no_resnet_are_refused(tmp_path: Path) -> None:
         network.new_network(2, str(other), seed=0)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("size", value) for value in (31, 2049, 10**9)),
+        *(("batch_size", value) for value in (1, 10**9)),
+        *(("seed", value) for value in (-1, 2**53)),
+        *(("epochs", value) for value in (0, 10**9)),
+    ],
+)
+def test_a_recipe_is_bounded(name: str, value: int) -> None:
+    with pytest.raises(UserError, match=f"{name} is {value}; expected"):
+        Recipe(**{name: value})
+
+
+def test_a_device_is_looked_for_before_the_source_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = edited_work(tmp_path, 2, count=20)
+    monkeypatch.setattr("generation.work.open_source", None)
+    code, _, error = assay(capsys, "verify", work.root, "--device", "meta", "--weights", "none")
+    assert code == 2
+    assert error.startswith("error: device 'meta' cannot be used (")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_memory_that_runs_out_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = edited_work(tmp_path, 2, count=40)
+
+    def full(*_: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(nn.Linear, "forward", full)
+    with pytest.raises(UserError, match=r"not enough memory for 8 pictures of 32 x 32.*--batch-si"):
+        verify(work, open_source(work), Options(SMALL, "none"))
+
+    def other(*_: Any) -> Any:
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(nn.Linear, "forward", other)
+    with pytest.raises(RuntimeError, match="something else"):
+        verify(work, open_source(work), Options(SMALL, "none"))
+
+
 def test_no_edited_pictures(tmp_path: Path) -> None:
     from edit_work import make_work
 

@@ -13,6 +13,7 @@ from work_cases import (
     planned_edit,
     small_plan,
     verdict,
+    work_files,
 )
 
 from benchmark.errors import UserError
@@ -152,6 +153,21 @@ def test_a_torn_line_is_passed_over_and_then_cut_off(work, torn):
     assert list(work.edits()) == ["edit-00000", "edit-00001"]
 
 
+def test_a_whole_line_without_its_line_feed_counts(work):
+    log = work.edit_log
+    log.append(edit_record(work.plan, "edit-00000"), edit_record(work.plan, "edit-00001"))
+    text = log.path.read_bytes()
+    log.path.write_bytes(text.rstrip(b"\n"))
+    assert list(work.edits()) == ["edit-00000", "edit-00001"]
+    log.append(edit_record(work.plan, "edit-00002"))
+    assert log.path.read_bytes().startswith(text)
+    assert list(work.edits()) == ["edit-00000", "edit-00001", "edit-00002"]
+    # what is whole but wrong is nobody's torn line: it is neither passed over nor cut off
+    log.path.write_bytes(text + b'{"id": "edit-00002"}')
+    with pytest.raises(UserError, match=r"line 3: \$"):
+        work.edits()
+
+
 def test_a_first_line_that_is_torn_is_cut_off(work):
     log = work.edit_log
     log.path.parent.mkdir()
@@ -166,6 +182,7 @@ def test_a_first_line_that_is_torn_is_cut_off(work):
         (b"nonsense\n", "line 2: not JSON"),
         (b'{"id": "edit-00001"}\n', "line 2: $."),
         (b"[]\n", "line 2"),
+        (b'{"id": "edit-00000", "id": "edit-00001"}\n', "line 2: key 'id' stands twice"),
         (b"\n", "line 2"),
     ],
 )
@@ -188,6 +205,22 @@ def test_lines_of_another_plan_are_refused(work):
     log.path.write_text(json.dumps(decision(other, "edit-00000", "accept").as_dict()) + "\n")
     with pytest.raises(UserError, match="another version"):
         work.reviews()
+
+
+@pytest.mark.parametrize("at", ["2026-13-45T99:99:99Z", "2026-02-30T00:00:00Z"])
+def test_a_decision_has_a_date_that_there_is(work, at):
+    work.review_log("ann").append(decision(work.plan, "edit-00000", "accept", at=at))
+    with pytest.raises(UserError, match=rf"ann\.jsonl line 1: .*{at}"):
+        work.reviews()
+
+
+def test_an_outside_change_is_a_share(work):
+    path = work.verdict_log.path
+    path.parent.mkdir()
+    line = verdict(work.plan, "edit-00000", outside_change=2).as_dict()
+    path.write_text(json.dumps(line) + "\n")
+    with pytest.raises(UserError, match=r"verdicts\.jsonl line 1: .*outside_change"):
+        work.verdicts()
 
 
 def test_lines_of_unknown_edits_are_refused(work):
@@ -221,6 +254,39 @@ def test_reviewers_and_adjudication_are_apart(work):
     work.adjudication_log.append(decision(work.plan, "edit-00000", "accept", reviewer="cy"))
     assert work.reviewers == ["ann", "bob"]
     assert work.adjudications()["edit-00000"].reviewer == "cy"
+
+
+def test_files_that_are_no_reviewers_are_named_and_hidden_ones_passed_over(work):
+    work.review_log("ann").append(decision(work.plan, "edit-00000", "accept"))
+    (work.review / ".hidden.jsonl").write_text("x")
+    assert work.reviewers == ["ann"]
+    (work.review / "Bob.jsonl").write_text("")
+    with pytest.raises(UserError, match=r"review/Bob\.jsonl: 'Bob' is no name .* move it away"):
+        work.reviews()
+
+
+@pytest.mark.parametrize(
+    ("stage", "said"),
+    [("edit", "an edit by the plan there is under way"), ("plan", "another plan is under way")],
+)
+def test_no_plan_is_written_while_another_run_edits_or_plans(work, stage, said):
+    before = work_files(work.root)
+    with work.locked(stage), pytest.raises(UserError, match=said) as raised:
+        write_plan(work.root, small_plan(seed=5), {})
+    assert "\n" not in str(raised.value)
+    assert work_files(work.root) == before
+    write_plan(work.root, small_plan(seed=5), {})
+
+
+def test_a_stage_does_not_begin_by_a_plan_that_was_replaced(work):
+    late = Work(work.root)
+    assert late.plan == small_plan()
+    write_plan(work.root, small_plan(seed=5), {})
+    replaced = pytest.raises(UserError, match=r"plan\.json: replaced since this edit began")
+    with replaced, late.locked("edit"):
+        pass
+    with Work(work.root).locked("edit"):
+        pass
 
 
 def test_a_stage_runs_once_at_a_time(work):
