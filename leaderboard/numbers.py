@@ -1,13 +1,20 @@
-"""Numbers as readers see them: no more digits than their interval supports."""
+"""Numbers as readers see them: every score with the same decimals wherever it stands."""
 
 import re
 from dataclasses import dataclass
 
-from benchmark.rounding import decimals_for
 from leaderboard.reading.records import Score
 
 MINUS = "\N{MINUS SIGN}"
+TO = " – "
+"""Between the lowest and the highest of several values."""
 MISSING = "n/a"
+ITSELF = "–"
+"""What is 0 by definition: a difference of something to itself."""
+
+_MOST = 6
+"""Decimals beyond which a number is shown as 0."""
+
 # controls but for the line feed, separators of lines and paragraphs, surrogates, directions
 _NEVER = "\ufdd0-\ufdef" + "".join(
     chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF)
@@ -24,7 +31,7 @@ class Number:
     """A number ready to be shown.
 
     ``sort_key`` is the exact value for scripts (None: missing, always last), ``text`` the rounded
-    one, ``interval`` its bounds at the same precision or None, ``note`` the full story.
+    one, ``interval`` its bounds rounded by the same rule or None, ``note`` the full story.
     """
 
     value: float | None
@@ -46,8 +53,18 @@ def fixed(value: float, decimals: int) -> str:
     return text
 
 
-def number(score: Score | None, default: int = 3) -> Number:
-    """A score ready to be shown; ``default`` decimals where it has no interval."""
+def rounded(value: float, decimals: int = 3) -> str:
+    """``value`` with that many decimals, or with the fewest that do not make it 0."""
+    return fixed(value, _needed(value, decimals))
+
+
+def _needed(value: float, decimals: int) -> int:
+    enough = (more for more in range(decimals, _MOST + 1) if round(value, more) != 0)
+    return next(enough, decimals)
+
+
+def number(score: Score | None, decimals: int = 3) -> Number:
+    """A score ready to be shown; the decimals are those of its kind, whatever its interval."""
     if score is None:
         return Number(None, MISSING, None, 0, "not measured")
     if score.value is None:
@@ -55,34 +72,29 @@ def number(score: Score | None, default: int = 3) -> Number:
     note = f"{fixed(score.value, 6)}, n = {score.n:,}"
     if score.not_applicable:
         note += f"; left out: {_reasons(score)}"
-    if score.ci95 is None:
-        return Number(score.value, fixed(score.value, default), None, default, note)
-    low, high = score.ci95
-    decimals = _decimals(score, default)
-    interval = f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
-    return Number(score.value, fixed(score.value, decimals), interval, decimals, note)
+    interval = None
+    if score.ci95 is not None:
+        low, high = score.ci95
+        interval = f"[{rounded(low, decimals)}, {rounded(high, decimals)}]"
+    text, shown = rounded(score.value, decimals), _needed(score.value, decimals)
+    return Number(score.value, text, interval, shown, note)
 
 
-def _decimals(score: Score, default: int) -> int:
-    return default if score.ci95 is None else decimals_for(*score.ci95, default)
-
-
-def plain(value: float | None, decimals: int = 2) -> Number:
+def plain(value: float | None, decimals: int = 3) -> Number:
     """A bare number without interval."""
     if value is None:
         return Number(None, MISSING, None, 0, "not applicable")
-    return Number(value, fixed(value, decimals), None, decimals, fixed(value, 6))
+    text = rounded(value, decimals)
+    return Number(value, text, None, _needed(value, decimals), fixed(value, 6))
 
 
-def spread(scores: list[Score], default: int = 3) -> str:
-    """Lowest to highest value of several scores, at the coarsest of their precisions."""
-    known = [score for score in scores if score.value is not None]
-    if not known:
+def spread(scores: list[Score], decimals: int = 3) -> str:
+    """Lowest to highest value of several scores."""
+    values = [score.value for score in scores if score.value is not None]
+    if not values:
         return MISSING
-    values = [score.value for score in known if score.value is not None]
-    decimals = min(_decimals(score, default) for score in known)
-    low, high = fixed(min(values), decimals), fixed(max(values), decimals)
-    return low if low == high else f"{low} – {high}"
+    low, high = rounded(min(values), decimals), rounded(max(values), decimals)
+    return low if low == high else f"{low}{TO}{high}"
 
 
 def pad(number: Number, most: int) -> str:

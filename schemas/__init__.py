@@ -1,32 +1,27 @@
 """JSON Schemas of the files this project exchanges, and checking documents against them."""
 
+import copy
 import json
 import math
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from benchmark.errors import UserError
+from schemas.wording import Problem, is_of_key, worded
 
 if TYPE_CHECKING:
     from schemas.fast import Check
 
+__all__ = ["Problem", "SchemaError", "load", "names", "sound", "validate"]
+
 _SHOWN = 20
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One fault: where (JSON path), what stands there, what should."""
-
-    path: str
-    found: str
-    expected: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: found {self.found}, expected {self.expected}"
+_OF_THE_WHOLE = frozenset(
+    ("required", "minItems", "maxItems", "minProperties", "maxProperties", "uniqueItems")
+)
+"""Faults of an object or list whose parts may all be sound."""
 
 
 class SchemaError(UserError):
@@ -64,9 +59,42 @@ def validate(name: str, document: Any) -> None:
     surely_valid = _fast(name)
     if surely_valid is not None and surely_valid(document):
         return
-    problems = [_problem(error) for error in _validator(name).iter_errors(document)]
+    problems = [worded(error) for error in _validator(name).iter_errors(document)]
     if problems:
         raise SchemaError(name, tuple(sorted(set(problems), key=lambda p: (p.path, p.expected))))
+
+
+def sound(name: str, document: Any) -> Any:
+    """A copy of ``document`` for rules that come after the schema called ``name``.
+
+    Unknown keys are gone, and None stands where a value is at fault; keys may be missing.
+    """
+    kept = copy.deepcopy(document)
+    for error in _validator(name).iter_errors(document):
+        path = list(error.absolute_path)
+        if error.validator == "additionalProperties":
+            for key in set(error.instance) - set(error.schema.get("properties", {})):
+                _take_out(kept, [*path, key], whole=True)
+        elif is_of_key(error):
+            _take_out(kept, [*path, error.instance], whole=True)
+        elif error.validator not in _OF_THE_WHOLE:
+            _take_out(kept, path, whole=False)
+    return kept
+
+
+def _take_out(kept: Any, path: Sequence[Any], *, whole: bool) -> None:
+    """Put None at ``path``, or take its key away; what is gone already stays so."""
+    if not path:
+        return
+    for part in path[:-1]:
+        if kept is None or (isinstance(kept, dict) and part not in kept):
+            return
+        kept = kept[part]
+    last = path[-1]
+    if whole and kept is not None:
+        kept.pop(last, None)
+    elif isinstance(kept, list) or (kept is not None and last in kept):
+        kept[last] = None
 
 
 @cache
@@ -148,70 +176,3 @@ def _unique_by(_: Any, key: str, value: Any, __: Any) -> Iterator[Any]:
             yield ValidationError("repeated", path=[index, key], instance=name)
         elif isinstance(name, str):
             seen.add(name)
-
-
-def _path(parts: Iterator[Any] | list[Any]) -> str:
-    path = "$"
-    for part in parts:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part.replace("_", "a").isalnum() and part.isascii():
-            path += f".{part}"
-        else:
-            path += f"[{_short(part)}]"
-    return path
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    try:
-        text = json.dumps(value)
-    except (TypeError, ValueError):
-        text = type(value).__name__
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-_BOUNDS = {
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "exclusiveMinimum": "more than {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "minProperties": "at least {} entries (the reason)",
-    "maxProperties": "at most {} entries",
-    "pattern": "text matching {}",
-    "uniqueBy": "no {} twice",
-}
-
-
-def _problem(error: Any) -> Problem:
-    parts = list(error.absolute_path)
-    found, wanted = _short(error.instance), error.validator_value
-    if error.validator == "required":
-        missing = next(key for key in wanted if f"{key!r} is a required" in error.message)
-        return Problem(_path([*parts, missing]), "nothing", "this key")
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = sorted(set(error.instance) - set(known), key=str)
-        path = _path([*parts, unknown[0]] if len(unknown) == 1 else parts)
-        keys = ", ".join(_short(key) for key in unknown)
-        return Problem(path, f"unknown key {keys}", f"only {', '.join(sorted(known))}")
-    if error.validator == "type":
-        types = [wanted] if isinstance(wanted, str) else wanted
-        expected = " or ".join("finite number" if kind == "number" else kind for kind in types)
-    elif error.validator == "const":
-        expected = _short(wanted)
-    elif error.validator == "enum":
-        expected = "one of " + ", ".join(_short(choice) for choice in wanted)
-    elif error.validator == "ascending":
-        expected = "the lower bound first"
-    elif error.validator == "uniqueItems":
-        expected = "no item twice"
-    elif error.validator in _BOUNDS:
-        expected = _BOUNDS[error.validator].format(wanted)
-    else:
-        expected = error.message
-    return Problem(_path(parts), found, expected)

@@ -1,5 +1,7 @@
 """``assay demo``."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,7 +50,6 @@ def run_demo(
     """Every stage of the demo; returns the gate and the path of the site."""
     from benchmark import demo as line
     from benchmark.cli.embed import shown_progress
-    from benchmark.cli.show import progress_bar
     from benchmark.encoders import load_encoder
     from benchmark.files import check_target
     from benchmark.measure import Protocol
@@ -60,11 +61,12 @@ def run_demo(
     encoder = DEFAULT_ENCODER
     data = _dataset(dataset, workers)
     loaded = load_encoder(encoder)
+    _say("embedding")
     with shown_progress("embedding") as update:
         ready = prepare(data, loaded, progress=update)
     # once here, before every worker would need it
     probe_bound(ready.source, ready.features, ready.labels, Protocol())
-    with progress_bar("training, scoring and judging SAEs") as update:
+    with _stage("training, scoring and judging SAEs", each=True) as update:
         gate = line.run(
             out,
             dataset=dataset,
@@ -74,6 +76,7 @@ def run_demo(
             progress=update,
         )
     images = _compare_images(out / "images", ready, loaded)
+    _say("building the site")
     index = build_site(
         out / "results",
         out / "site",
@@ -88,29 +91,51 @@ def run_demo(
 def _compare_images(out: Path, ready: "Prepared", encoder: "Encoder") -> Path | None:
     """Compare two sets of avatars, unless that is there already; None for other datasets."""
     from benchmark.cli.images import write_both
-    from benchmark.cli.show import progress_bar
     from benchmark.generative import demo as images
 
     if not images.has_sets(ready.dataset):
         return None
     if (out / "report.html").is_file() and images.still_stands(out / "comparison.json", ready):
         return out
-    with progress_bar("comparing two image sets") as update:
+    with _stage("comparing two image sets") as update:
         write_both(out, images.compare_sets(ready, encoder, progress=update))
     return out
 
 
 def _dataset(name: str, workers: int | None) -> "Dataset":
-    from benchmark.cli.show import progress_bar
     from benchmark.datasets import load_dataset
     from benchmark.datasets.synavatars import default_folder
     from generation.avatars import build
 
     place = default_folder()
     if name == "synavatars" and not place.exists():
-        with progress_bar("synAvatars") as update:
+        with _stage("drawing synAvatars") as update:
             build(place, workers=workers, progress=update)
     return load_dataset(name)
+
+
+@contextmanager
+def _stage(title: str, *, each: bool = False) -> Iterator[Callable[..., None]]:
+    """A progress bar; where there is no terminal a line, and one more for ``each`` thing done."""
+    from benchmark.cli.show import progress_bar
+
+    _say(title)
+    with progress_bar(title) as update:
+
+        def show(*state: Any) -> None:
+            update(*state)
+            if each:
+                _say(f"{title}: {state[-2]} of {state[-1]}")
+
+        yield show
+
+
+def _say(text: str) -> None:
+    """A line on standard error where that is no terminal, and so shows no bar."""
+    from rich.console import Console
+
+    if not Console(stderr=True).is_terminal:
+        typer.echo(text, err=True)
 
 
 def _report(out: Path, gate: dict[str, Any], index: Path) -> None:
@@ -162,4 +187,5 @@ _GATE_NAMES = {"match_score": "MATCHScore", "tapa_score": "TAPAScore"}
 
 
 def _points(values: list[float]) -> str:
-    return " ".join(f"{value:.3f}".lstrip("0") for value in values)
+    """The values of several seeds; once where they are one and the same."""
+    return " ".join(f"{value:.3f}".lstrip("0") for value in dict.fromkeys(values))

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -58,10 +58,26 @@ BaseUrl = Annotated[
     str | None,
     typer.Option(help="Address the site will have: whole addresses, a sitemap and a feed."),
 ]
+Repository = Annotated[
+    str | None, typer.Option(help="Address of the project, which pages lead to.")
+]
 Workers = Annotated[
     int | None, typer.Option(min=1, help="Processes; one a core by default. Pages do not change.")
 ]
-RELEASES = Path("leaderboard/releases")
+RELEASES, SUBMISSIONS = Path("leaderboard/releases"), Path("submissions")
+
+
+def _taken(what: str) -> Any:
+    """An option of a release: local files are frozen only where they are named."""
+    return typer.Option(help=f"{what}; none is taken unless named here.")
+
+
+TakenResults = Annotated[Path | None, _taken("Folder of result records (*.json)")]
+TakenGate = Annotated[Path | None, _taken("Gate file")]
+TakenSanity = Annotated[Path | None, _taken("Sanity file")]
+TakenJudgements = Annotated[Path | None, _taken("Folder of judgements")]
+TakenSweep = Annotated[Path | None, _taken("Tables of a sweep")]
+TakenImages = Annotated[Path | None, _taken("Folder of a comparison of images")]
 
 
 @app.command()
@@ -79,6 +95,7 @@ def build(
     sweep: SweepFile = None,
     images: Images = None,
     base_url: BaseUrl = None,
+    repository: Repository = None,
     workers: Workers = None,
 ) -> None:
     """Render the leaderboard from submissions, result records and releases.
@@ -103,6 +120,7 @@ def build(
         sweep=sources.sweep,
         images=sources.images,
         base_url=base_url,
+        repository=repository,
         cache=home() / "site-cache",
         workers=workers,
         tell=_tell,
@@ -117,35 +135,50 @@ def build(
 @app.command()
 def release(
     name: Annotated[str, typer.Argument(help="Year and number, for instance 2026.1.")],
-    results: Results = None,
+    results: TakenResults = None,
     submissions: Submissions = None,
     releases: Releases = RELEASES,
     dataset: Pictures = None,
-    gate: GateFile = None,
-    sanity: SanityFile = None,
-    judgements: Judgements = None,
-    sweep: SweepFile = None,
-    images: Images = None,
+    gate: TakenGate = None,
+    sanity: TakenSanity = None,
+    judgements: TakenJudgements = None,
+    sweep: TakenSweep = None,
+    images: TakenImages = None,
     base_url: BaseUrl = None,
+    repository: Repository = None,
     workers: Workers = None,
 ) -> None:
     """Freeze the boards for good: records, pages and citations, under RELEASES/NAME.
 
-    Commit the new folder. `assay site build` then holds its pages under r/NAME/, byte for byte,
+    It takes the submissions, and of other files only what an option names. Commit the
+    new folder. `assay site build` then holds its pages under r/NAME/, byte for byte,
     and says what changed since.
     """
+    from dataclasses import asdict
     from datetime import UTC, datetime
 
+    from benchmark.errors import UserError
     from benchmark.files import home
     from leaderboard.building.content import Sources
     from leaderboard.building.site import release_site
 
+    if submissions is None and any(SUBMISSIONS.glob("**/*.json")):
+        submissions = SUBMISSIONS
+    if submissions is None and results is None:
+        raise UserError(
+            f"nothing to freeze: no submissions in {SUBMISSIONS}; name a folder with --submissions"
+        )
+    sources = Sources(results, submissions, gate, sanity, judgements, sweep, images)
+    for taken, path in asdict(sources).items():
+        if path is not None:
+            _tell(f"takes {taken} from {path}")
     folder = release_site(
         name,
         releases,
-        _found(Sources(results, submissions, gate, sanity, judgements, sweep, images)),
+        sources,
         date=datetime.now(UTC).date().isoformat(),
         base_url=base_url,
+        repository=repository,
         dataset=_dataset(dataset),
         cache=home() / "site-cache",
         workers=workers,
@@ -164,7 +197,7 @@ def _found(given: "Sources") -> "Sources":
     if results is None and submissions is None:
         results, submissions = (
             folder if any(folder.glob("**/*.json")) else None
-            for folder in (Path("results"), Path("submissions"))
+            for folder in (Path("results"), SUBMISSIONS)
         )
         results = Path("results") if submissions is None else results
     beside = (results or Path("results")).resolve().parent

@@ -19,7 +19,7 @@ from benchmark.cli.options import (
     SubmissionRoot,
     TrainedOn,
 )
-from benchmark.cli.submit_generator import init_generator, score_generator
+from benchmark.cli.submit_generator import init_generator, score_generator, show_marks
 
 if TYPE_CHECKING:
     from benchmark.submissions import Submission
@@ -220,6 +220,7 @@ def _score(
 
     document = _measure_sae(submission, dataset, pairs)
     give_out("result-sae", document, out, as_json, record_table)
+    show_marks(submission, document, as_json)
     if not record:
         return
     file = record_result(submission, document)

@@ -150,6 +150,7 @@ def score_generator(
     with progress_bar("measuring") as update:
         found = measure(submission.folder, submission.document, progress=update)
     give_out("result-generator", found.document, out, as_json, _table)
+    show_marks(submission, found.document, as_json)
     if report is not None:
         write_both(report, found.comparison)
         typer.echo(f"{report}/report.html", err=True)
@@ -157,6 +158,14 @@ def score_generator(
         file = record_result(submission, found.document)
         said = "nothing changed but time and environment; the newest result stands"
         typer.echo(said if file is None else f"recorded: {file}", err=True)
+
+
+def show_marks(submission: "Submission", document: Mapping[str, Any], as_json: bool) -> None:
+    """Say how the board will mark a result, beside a table or apart from JSON."""
+    from benchmark.submissions.exposure import exposure_note
+
+    if (note := exposure_note(submission.document, document)) is not None:
+        typer.echo(f"note: {note}", err=as_json)
 
 
 def _table(document: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from benchmark.submissions.documents import (
     KINDS,
     Submission,
     named,
-    read_document,
+    read_parts,
     read_results,
     submission_folders,
 )
@@ -133,9 +133,10 @@ def read_all(root: Path) -> list[Subject]:
 
 def read_subject(folder: Path, kind: str) -> Subject:
     """One folder, read as far as it can be."""
-    document, problems = read_document(folder, kind)
+    read = read_parts(folder, kind)
     results, faults = read_results(folder, kind)
-    return Subject(kind, folder, document, results, (*problems, *faults))
+    found = (*read.problems, *faults)
+    return Subject(kind, folder, read.document, read.parts, results, found)
 
 
 def _known(folder: Path, everything: Iterable[Subject]) -> Path:
@@ -154,11 +155,16 @@ def subject_problems(subject: Subject) -> list[Problem]:
 
 
 def _folder(subject: Subject) -> Iterator[Problem]:
-    block = _block(subject)
-    declared = None
-    if block is not None:
-        declared = [] if "hub" in block else [each["path"] for each in block.get("files", ())]
-    yield from folder_problems(subject.folder, declared)
+    yield from folder_problems(subject.folder, _declared(_block(subject) or {}))
+
+
+def _declared(block: Mapping[str, Any]) -> list[str] | None:
+    """Names of the files that a document lists; None where that is unclear."""
+    if block.get("kind") == "diffusers":
+        return []
+    files = block.get("files") or ()
+    names = [each["path"] for each in files if each and each.get("path")]
+    return names if files and len(names) == len(files) else None
 
 
 def _files(subject: Subject) -> Iterator[Problem]:
@@ -169,18 +175,19 @@ def _files(subject: Subject) -> Iterator[Problem]:
 
 def _sae(subject: Subject) -> Iterator[Problem]:
     if subject.kind == "saes":
-        yield from sae_problems(subject.folder, subject.document)
+        yield from sae_problems(subject.folder, subject.parts)
 
 
 def _generator(subject: Subject) -> Iterator[Problem]:
-    if subject.kind == "generators" and not subject.faults:
+    if subject.kind == "generators":
         from benchmark.submissions.generators import validate_generator
 
-        yield from validate_generator(subject.folder, subject.document)
+        whole = {"generator", "real"} <= set(subject.document)
+        yield from validate_generator(subject.folder, subject.parts, whole=whole)
 
 
 def _claimed(subject: Subject) -> Iterator[Problem]:
-    places = subject.document.get("claimed", {})
+    places = subject.parts.get("claimed")
     if not places:
         return
     from benchmark.datasets.registry import DATASETS
@@ -197,7 +204,7 @@ def _claimed(subject: Subject) -> Iterator[Problem]:
 
 
 def _withdrawn(subject: Subject) -> Iterator[Problem]:
-    day = str(subject.document.get("withdrawn", {}).get("date", ""))
+    day = (subject.parts.get("withdrawn") or {}).get("date") or ""
     # somewhere it is tomorrow already
     tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
     if is_day(day) and day > tomorrow:
@@ -236,7 +243,7 @@ def _key(subject: Subject) -> str:
 
 
 def _block(subject: Subject) -> Mapping[str, Any] | None:
-    block: Mapping[str, Any] | None = subject.document.get(_key(subject))
+    block: Mapping[str, Any] | None = subject.parts.get(_key(subject))
     return block
 
 

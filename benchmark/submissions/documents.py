@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -151,35 +151,72 @@ def read_document(folder: Path, kind: str) -> tuple[dict[str, Any], list[Problem
     """The document of a folder, and every fault of it.
 
     Where it has faults, the document holds those of its top-level parts that have none under the
-    schema, so that other rules can look at them.
+    schema.
     """
+    read = read_parts(folder, kind)
+    return read.document, list(read.problems)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What could be read of a ``submission.json``.
+
+    Attributes:
+        document: its content; where it has faults, its top-level parts that have none under the
+            schema.
+        parts: its content, None in place of every value that breaks the schema; keys may be
+            missing.
+        problems: every fault of the document by itself.
+    """
+
+    document: dict[str, Any] = field(default_factory=dict)
+    parts: dict[str, Any] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def read_parts(folder: Path, kind: str) -> Read:
+    """The document of a folder as far as it can be read."""
     if folder.is_symlink() or not folder.is_dir():
-        return {}, [
-            problem(named(folder), "", "no folder", "a folder <id>", f"put {DOCUMENT} in a folder")
-        ]
+        fault = problem(
+            named(folder), "", "no folder", "a folder <id>", f"put {DOCUMENT} in a folder"
+        )
+        return Read(problems=(fault,))
     problems = []
     if not ID.fullmatch(folder.name):
         expected = "lower-case letters, digits and dashes, at most 63"
         problems.append(problem(named(folder), "", folder.name, expected, "rename the folder"))
     where = named(folder / DOCUMENT)
-    schema = SCHEMAS[kind][0]
     try:
         document = upgraded(read_object(folder / DOCUMENT, MAX_DOCUMENT))
     except JsonProblem as error:
-        return {}, [
-            *problems,
-            problem(where, "", error.found, error.expected, f"write it again, see schema {schema}"),
-        ]
+        fix = f"write it again, see {_page(SCHEMAS[kind][0])}"
+        fault = problem(where, "", error.found, error.expected, fix)
+        return Read(problems=(*problems, fault))
     except UserError as error:
-        return {}, [
-            *problems,
-            problem(where, "$.schema_version", error, "a known version", "update the suite"),
-        ]
+        fault = problem(where, "$.schema_version", error, "a known version", "update the suite")
+        return Read(problems=(*problems, fault))
+    read = examined(document, kind, folder.name, where)
+    return replace(read, problems=(*problems, *read.problems))
+
+
+def examined(document: dict[str, Any], kind: str, folder: str, where: str) -> Read:
+    """A document under its schema and the rules for its words.
+
+    Args:
+        document: in the newest version.
+        kind: of submission.
+        folder: name of the folder that holds it.
+        where: how to name its file.
+    """
+    schema = SCHEMAS[kind][0]
+    whole = parts = document
     faults = _schema_problems(schema, document, where)
     if faults:
-        document = _sound_parts(schema, document, faults)
-    faults += document_problems(document, folder.name, where)
-    return document, problems + faults
+        from schemas import sound
+
+        whole, parts = _sound_parts(schema, document, faults), sound(schema, document)
+    faults += document_problems(parts, folder, where)
+    return Read(whole, parts, tuple(faults))
 
 
 def read_results(folder: Path, kind: str) -> tuple[tuple[Result, ...], list[Problem]]:
@@ -220,10 +257,15 @@ def _schema_problems(schema: str, document: dict[str, Any], where: str) -> list[
         validate(schema, document)
     except SchemaError as error:
         return [
-            problem(where, each.path, each.found, each.expected, f"see schema {schema}")
+            problem(where, each.path, each.found, each.expected, f"see {_page(schema)}")
             for each in error.problems
         ]
     return []
+
+
+def _page(schema: str) -> str:
+    """Where a schema is described, in the repository."""
+    return f"docs/schemas/{schema}.md"
 
 
 def _sound_parts(

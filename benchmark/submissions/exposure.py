@@ -48,6 +48,16 @@ def exposure(document: Mapping[str, Any], result_document: Mapping[str, Any]) ->
     return tuple(part for part in (SCORE_IMAGES, EDIT_PAIRS) if part in seen)
 
 
+def exposure_note(document: Mapping[str, Any], result_document: Mapping[str, Any]) -> str | None:
+    """How the board will mark a result whose score data the training saw; None if it did not."""
+    seen = exposure(document, result_document)
+    if not seen:
+        return None
+    return (
+        f"the board marks this as exposed: by its own statement training saw {' and '.join(seen)}"
+    )
+
+
 def unclear_names(document: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
     """Declared names that hold the name of a known dataset and are taken for another one.
 

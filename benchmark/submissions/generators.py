@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from benchmark.errors import UserError
 from benchmark.submissions.documents import DOCUMENT, named, read_results
 from benchmark.submissions.folders import MAX_UNPACKED, is_small
-from benchmark.submissions.generators_known import PIPELINES, REAL_SETS, prompts_of
+from benchmark.submissions.generators_known import PIPELINES, REAL_SETS, check_counts
 from benchmark.submissions.generators_results import generator_result_problems
 from benchmark.submissions.problems import Problem, problem
 
@@ -20,15 +20,18 @@ MAX_PIXELS = 2**28
 """Of all different pictures in a folder together: decoding them takes seconds."""
 
 
-def validate_generator(folder: Path, document: Mapping[str, Any]) -> Iterator[Problem]:
+def validate_generator(
+    folder: Path, document: Mapping[str, Any], *, whole: bool = True
+) -> Iterator[Problem]:
     """Faults of a generator's document, images and results; no model is loaded.
 
     Args:
         folder: of the submission.
-        document: its ``submission.json``, valid under its schema.
+        document: its ``submission.json``, None where a value breaks the schema.
+        whole: whether ``generator`` and ``real`` are sound; results are compared with them.
     """
     where = named(folder / DOCUMENT)
-    if document["real"] not in REAL_SETS:
+    if document.get("real") is not None and document["real"] not in REAL_SETS:
         yield problem(
             where,
             "$.real",
@@ -36,18 +39,19 @@ def validate_generator(folder: Path, document: Mapping[str, Any]) -> Iterator[Pr
             f"one of {', '.join(sorted(REAL_SETS))}",
             "name the real set to compare with",
         )
-    generator, content = document["generator"], None
-    if generator["kind"] == "diffusers":
+    generator, content = document.get("generator") or {}, None
+    if generator.get("kind") == "diffusers":
         yield from _model(generator, where)
     elif "hub" not in generator:
-        faults, content = _images(folder, generator["files"])
+        faults, content = _images(folder, generator.get("files") or ())
         yield from faults
-    results, _ = read_results(folder, "generators")
-    yield from generator_result_problems(results, document, folder, content)
+    if whole:
+        results, _ = read_results(folder, "generators")
+        yield from generator_result_problems(results, document, folder, content)
 
 
 def _model(generator: Mapping[str, Any], where: str) -> Iterator[Problem]:
-    if "pipeline" in generator and generator["pipeline"] not in PIPELINES:
+    if generator.get("pipeline") is not None and generator["pipeline"] not in PIPELINES:
         yield problem(
             where,
             "$.generator.pipeline",
@@ -55,8 +59,12 @@ def _model(generator: Mapping[str, Any], where: str) -> Iterator[Problem]:
             f"one of {', '.join(PIPELINES)}",
             "name the class that draws from a prompt alone",
         )
+    prompts = generator.get("prompts") or ()
+    counts = [each["count"] for each in prompts if each and each.get("count") is not None]
+    if not counts or len(counts) < len(prompts):
+        return  # said by the schema
     try:
-        prompts_of(generator)
+        check_counts(counts)
     except UserError as error:
         yield problem(where, "$.generator.prompts", error, "a number in range", "change the counts")
 
@@ -67,10 +75,11 @@ def _images(folder: Path, files: Sequence[Mapping[str, Any]]) -> tuple[list[Prob
 
     faults, sound = [], []
     seen = _Seen()
-    for entry in files:
-        path = folder / entry["path"]
-        if not is_small(path):
-            return [], None  # said by the rules for every folder
+    names = [entry["path"] for entry in files if entry and entry.get("path")]
+    if len(names) < len(files) or not all(is_small(folder / name) for name in names):
+        return [], None  # said by the schema, or by the rules for every folder
+    for name in names:
+        path = folder / name
         label = named(path)
         try:
             file = ImageFile.of(path, label, limit=MAX_UNPACKED)
@@ -80,7 +89,7 @@ def _images(folder: Path, files: Sequence[Mapping[str, Any]]) -> tuple[list[Prob
             place = error.where.removeprefix(label).strip()
             fix = "write the file again"
             faults.append(problem(label, place, error.found, error.expected, fix))
-    if faults:
+    if faults or not names:
         return faults, None
     try:
         return [], ParquetSet(named(folder), sound).content_sha256()

@@ -1,13 +1,13 @@
 """A new submission of a generator: its images packed, or its model and prompts written down."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.files import file_sha256, replacing_dir, write_json
-from benchmark.submissions.documents import DOCUMENT
+from benchmark.submissions.documents import DOCUMENT, examined
 from benchmark.submissions.folders import MAX_FOLDER
 from benchmark.submissions.make import author_of, new_folder, training_of
 from benchmark.submissions.problems import refuse
@@ -86,14 +86,12 @@ def write_generator(
     return folder, document
 
 
-def _refuse_faulty(new: Path, document: Mapping[str, Any]) -> None:
+def _refuse_faulty(new: Path, document: dict[str, Any]) -> None:
     from benchmark.submissions.generators import validate_generator
-    from benchmark.submissions.texts import document_problems
-    from schemas import validate
 
-    validate("submission-generator", document)
-    refuse(document_problems(document, document["id"], DOCUMENT))
-    refuse(validate_generator(new, document))
+    read = examined(document, "generators", document["id"], DOCUMENT)
+    whole = {"generator", "real"} <= set(read.document)
+    refuse((*read.problems, *validate_generator(new, read.parts, whole=whole)))
 
 
 def _images(source: str, target: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Importing this loads nothing heavy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,12 +84,13 @@ def real_set(name: str) -> RealSet:
 
 
 def prompts_of(generator: Mapping[str, Any]) -> list[str]:
-    """The prompt of every image, in order.
+    """The prompt of every image, in order; faults as in ``check_counts``."""
+    check_counts(entry["count"] for entry in generator["prompts"])
+    return [entry["prompt"] for entry in generator["prompts"] for _ in range(entry["count"])]
 
-    Raises:
-        UserError: fewer than two or more than ``MAX_DRAWN`` images.
-    """
-    count = sum(entry["count"] for entry in generator["prompts"])
+
+def check_counts(counts: Iterable[int]) -> None:
+    """Refuse numbers of images a prompt that come to fewer than two or more than ``MAX_DRAWN``."""
+    count = sum(counts)
     if not 2 <= count <= MAX_DRAWN:
         raise UserError(f"prompts: {count:,} images; expected 2 to {MAX_DRAWN:,}")
-    return [entry["prompt"] for entry in generator["prompts"] for _ in range(entry["count"])]

@@ -3,7 +3,7 @@
 import itertools
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +12,10 @@ from benchmark.errors import UserError
 from benchmark.files import file_sha256, replacing_dir, write_json
 from benchmark.names import ID
 from benchmark.submissions.convert import check_size, convert
-from benchmark.submissions.documents import DOCUMENT, RESULTS, WEIGHTS
-from benchmark.submissions.problems import visible
-from benchmark.submissions.weights import SETTINGS
+from benchmark.submissions.documents import DOCUMENT, RESULTS, WEIGHTS, examined
+from benchmark.submissions.problems import refuse, visible
+from benchmark.submissions.stated import contradictions, stated
+from benchmark.submissions.weights import SETTINGS, encoder_problems
 
 if TYPE_CHECKING:
     from benchmark.saes import Sae
@@ -79,6 +80,8 @@ def read_source(text: str, *, k: int | None = None, architecture: str | None = N
                 f"{place}: no weights here, but in {inside}; give that folder"
             ) from None
         raise
+    _agree("--architecture", architecture, sae.architecture, place)
+    _agree("--k", k, getattr(sae.activation, "k", None), place)
     block: dict[str, Any] = {
         "architecture": sae.architecture,
         "d_in": sae.d_in,
@@ -92,6 +95,12 @@ def read_source(text: str, *, k: int | None = None, architecture: str | None = N
             raise UserError(f"{text}: expected owner/name[/folder]@revision")
         block["hub"] = {key: value for key, value in match.groupdict().items() if value}
     return Source(sae, open_files(place), block)
+
+
+def _agree(option: str, given: Any, found: Any, place: Path) -> None:
+    """Refuse an option that the file has an answer to, and another one."""
+    if None not in (given, found) and given != found:
+        raise UserError(f"{option} {given}: {place} says {found}; leave {option} out")
 
 
 def _weights_inside(place: Path) -> str:
@@ -152,7 +161,7 @@ def make_submission(
     with replacing_dir(folder) as temporary:
         files, notes = _put_files(source, temporary)
         document["sae"]["files"] = files
-        _check(document, identifier)
+        _check(document, identifier, source)
         write_json(temporary / DOCUMENT, document)
     return folder, notes
 
@@ -244,15 +253,12 @@ def _name(file: Path) -> str:
     return f"sae{WEIGHTS}"
 
 
-def _check(document: Mapping[str, Any], identifier: str) -> None:
-    """Refuse what the rules would refuse, in words of the options."""
-    from benchmark.submissions.texts import document_problems
-    from schemas import SchemaError, validate
-
-    try:
-        validate("submission-sae", document)
-        problems: Sequence[Any] = list(document_problems(document, identifier, DOCUMENT))
-    except SchemaError as error:
-        problems = error.problems
-    if problems:
-        raise UserError("; ".join(str(each) for each in problems))
+def _check(document: dict[str, Any], identifier: str, source: Source) -> None:
+    """Refuse what the rules would refuse."""
+    found = list(examined(document, "saes", identifier, DOCUMENT).problems)
+    found += encoder_problems(document["encoder"], DOCUMENT)
+    if source.files.weights.suffix == WEIGHTS:  # others are written anew, as they were read
+        weights = source.files.weights.name
+        own = stated(weights, source.files.tensors, source.files.config)
+        found += contradictions(document["sae"], own, DOCUMENT)
+    refuse(found)

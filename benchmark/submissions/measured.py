@@ -15,7 +15,7 @@ from benchmark.submissions.problems import Problem, problem
 from benchmark.submissions.recompute import mean_problems
 
 _MOST_ENTRIES = 1000
-_LIBRARIES = ("open_clip", "timm", "transformers")
+LIBRARIES = ("open_clip", "timm", "transformers")
 """Encoders whose name is followed by a model."""
 BY_SUITE = "results are written by assay submit score --record alone"
 
@@ -126,7 +126,7 @@ def is_encoder(recorded: str, declared: str) -> bool:
         return False
     if not options and not found:
         return True
-    takes_model = family in _LIBRARIES
+    takes_model = family in LIBRARIES
     try:
         wanted_model, wanted = parse(family, options, takes_model=takes_model)
         model, choice = parse(family, found, takes_model=takes_model)

@@ -14,6 +14,8 @@ MAX_DOCUMENT = 256 * 2**10
 """Bytes of a submission.json."""
 MAX_RESULT = 8 * 2**20
 """Bytes of a result record."""
+MAX_SETTINGS = 10**6
+"""Bytes of the settings beside an SAE's weights."""
 
 _MAX_DEPTH = 32
 

@@ -25,7 +25,8 @@ class Subject:
     Attributes:
         kind: "saes" or "generators".
         folder: where it is.
-        document: its content, without the parts that break the schema.
+        document: its content, without the top-level parts that break the schema.
+        parts: its content, None in place of every value that breaks the schema.
         results: its sound results.
         faults: what reading them found.
     """
@@ -33,6 +34,7 @@ class Subject:
     kind: str
     folder: Path
     document: Mapping[str, Any] = field(repr=False)
+    parts: Mapping[str, Any] = field(repr=False)
     results: tuple[Result, ...] = field(default=(), repr=False)
     faults: tuple[Problem, ...] = field(default=(), repr=False)
 
@@ -95,21 +97,23 @@ def twice_problems(subjects: Sequence[Subject]) -> Iterator[Problem]:
 
 def identity(subject: Subject) -> Iterator[str]:
     """What no two submissions may share: hashes of files, and of what is in them."""
+    block = subject.parts.get("sae" if subject.kind == "saes" else "generator") or {}
+    files = whole_files(block)
     if subject.kind == "saes":
-        block = subject.document.get("sae", {})
-        names = [each["path"] for each in block.get("files", ())]
-        weights = [name for name in names if name.endswith(WEIGHTS)]
-        yield from (each["sha256"] for each in block.get("files", ()) if each["path"] in weights)
-        if "hub" not in block:
-            yield from _tensors(subject.folder, weights)
-    else:
-        block = subject.document.get("generator", {})
-        yield from (each["sha256"] for each in block.get("files", ()))
-        if block.get("files") and "hub" not in block:
-            yield from _images(subject.folder, [each["path"] for each in block["files"]])
+        files = [each for each in files if each["path"].endswith(WEIGHTS)]
+    yield from (each["sha256"] for each in files)
+    if files and "hub" not in block:
+        hashes = _tensors if subject.kind == "saes" else _images
+        yield from hashes(subject.folder, [each["path"] for each in files])
     for result in subject.results:
         if (content := measured_content(subject.kind, result.document)) is not None:
             yield content
+
+
+def whole_files(block: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """The files of a block that have both a sound name and a sound hash."""
+    files = [each or {} for each in block.get("files") or ()]
+    return [each for each in files if each.get("path") and each.get("sha256")]
 
 
 def measured_content(kind: str, record: Mapping[str, Any]) -> str | None:

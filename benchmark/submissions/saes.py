@@ -33,8 +33,11 @@ def open_sae(submission: Submission) -> "Sae":
             sae = load_sae(folder / weights, k=block.get("k"), architecture=hint(block))
         except UserError as error:
             raise UserError(str(error).replace(str(folder), str(source))) from None
-    for key in ("architecture", "d_in", "d_sae"):
-        if (found := getattr(sae, key)) != block[key]:
+    own = {key: getattr(sae, key) for key in ("architecture", "d_in", "d_sae")}
+    if "k" in block and (k := getattr(sae.activation, "k", None)) is not None:
+        own["k"] = k
+    for key, found in own.items():
+        if found != block[key]:
             where = f"{submission.folder / DOCUMENT} $.sae.{key}"
             raise UserError(
                 f"{where}: found {block[key]}; expected {found}, what the weights have; correct it"

@@ -17,31 +17,32 @@ def document_problems(document: Mapping[str, Any], folder: str, file: str) -> It
     """Faults that the schema cannot see.
 
     Args:
-        document: the content of ``submission.json``, or those parts of it that fit the schema.
+        document: the content of ``submission.json``, None where a value breaks the schema.
         folder: name of the folder that holds it.
         file: how to name the file.
     """
-    if "id" in document:
-        yield from _id(document["id"], folder, file)
+    if (identifier := document.get("id")) is not None:
+        yield from _id(identifier, folder, file)
     for path, text in _texts(document, "$"):
         yield from _readable(path, text, file)
-    if "licence" in document:
-        yield from _licence(document["licence"], file)
-    for index, author in enumerate(document.get("authors", ())):
-        if "orcid" in author and not _orcid(author["orcid"]):
+    if (licence := document.get("licence")) is not None:
+        yield from _licence(licence, file)
+    for index, author in enumerate(document.get("authors") or ()):
+        orcid = (author or {}).get("orcid")
+        if orcid is not None and not _orcid(orcid):
             yield problem(
                 file,
                 f"$.authors[{index}].orcid",
-                author["orcid"],
+                orcid,
                 "an ORCID iD whose last digit fits",
                 "copy it from orcid.org",
             )
-    withdrawn = document.get("withdrawn")
-    if withdrawn and not is_day(withdrawn["date"]):
+    day = (document.get("withdrawn") or {}).get("date")
+    if day is not None and not is_day(day):
         yield problem(
             file,
             "$.withdrawn.date",
-            withdrawn["date"],
+            day,
             "a day as YYYY-MM-DD",
             "write the day of the withdrawal",
         )

@@ -1,6 +1,7 @@
 """The files of an SAE submission, looked at without loading a tensor."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ from benchmark.errors import UserError
 from benchmark.files import file_sha256
 from benchmark.submissions.documents import WEIGHTS, named
 from benchmark.submissions.folders import MAX_FOLDER, entries, is_small
+from benchmark.submissions.measured import LIBRARIES
 from benchmark.submissions.problems import Problem, problem, visible
-from benchmark.submissions.reading import JsonProblem, read_object
+from benchmark.submissions.reading import MAX_SETTINGS, JsonProblem, read_object
 
 SETTINGS = ("config.json", "cfg.json")
 
@@ -27,7 +29,6 @@ MARKS: Mapping[str, tuple[frozenset[str], ...]] = {
 }
 """Format → sets of tensors of which a file of it has one; the formats themselves need torch."""
 
-_MAX_SETTINGS = 10**6
 _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
@@ -41,8 +42,10 @@ def file_problems(folder: Path, block: Mapping[str, Any], key: str) -> Iterator[
     """
     there = {entry.path.name: entry for entry in entries(folder) if entry.is_file}
     where = named(folder / "submission.json")
-    for index, declared in enumerate(block.get("files", ())):
-        name, path = declared["path"], f"$.{key}.files[{index}]"
+    for index, declared in enumerate(block.get("files") or ()):
+        name, path = (declared or {}).get("path"), f"$.{key}.files[{index}]"
+        if name is None:  # said by the schema
+            continue
         entry = there.get(name)
         if "hub" in block:
             if entry is not None:
@@ -55,7 +58,7 @@ def file_problems(folder: Path, block: Mapping[str, Any], key: str) -> Iterator[
             )
         elif entry.size <= MAX_FOLDER:  # a larger one is refused anyway
             digest = file_sha256(entry.path)
-            if digest != declared["sha256"]:
+            if declared.get("sha256") not in (None, digest):
                 yield problem(
                     where,
                     f"{path}.sha256",
@@ -66,33 +69,41 @@ def file_problems(folder: Path, block: Mapping[str, Any], key: str) -> Iterator[
 
 
 def sae_problems(folder: Path, document: Mapping[str, Any]) -> Iterator[Problem]:
-    """Faults of the SAE itself: kinds of file, headers, shapes, settings, encoder."""
+    """Faults of the SAE itself: encoder, kinds of file, headers, shapes, settings.
+
+    Args:
+        folder: of the submission.
+        document: its ``submission.json``, None where a value breaks the schema.
+    """
     where = named(folder / "submission.json")
-    if "encoder" in document:
-        yield from _encoder(document["encoder"], where)
-    if "sae" not in document:
-        return
-    sae = document["sae"]
-    names = [declared["path"] for declared in sae["files"]]
+    yield from encoder_problems(document.get("encoder"), where)
+    sae = document.get("sae") or {}
+    names = [(declared or {}).get("path") for declared in sae.get("files") or ()]
     yield from _kinds(names, where)
-    if sae.get("k", 1) > sae["d_sae"]:
-        expected = f"at most d_sae, {sae['d_sae']}"
-        yield problem(where, "$.sae.k", sae["k"], expected, "write the right k")
+    k, d_sae = sae.get("k"), sae.get("d_sae")
+    unsaid = dict(sae)
+    if k is not None and d_sae is not None and k > d_sae:
+        unsaid["k"] = None
+        yield problem(where, "$.sae.k", k, f"at most d_sae, {d_sae}", "write the right k")
     if "hub" in sae:
         return
+    faults: list[Problem] = []
     for name in names:
-        path = folder / name
-        if not is_small(path):
+        if name is None or not is_small(folder / name):
             continue
         if name.endswith(WEIGHTS):
-            yield from _header(path, sae)
+            faults += _header(folder / name, sae)
         elif name in SETTINGS:
-            yield from _settings(path, sae)
+            faults += _settings(folder / name, sae)
+    yield from faults
+    if faults:  # perhaps of sizes that fit nothing
+        unsaid |= {"d_in": None, "d_sae": None}
+    yield from _described(folder, names, unsaid)
 
 
-def _kinds(names: list[str], where: str) -> Iterator[Problem]:
+def _kinds(names: Sequence[str | None], where: str) -> Iterator[Problem]:
     for index, name in enumerate(names):
-        if not name.endswith(WEIGHTS) and name not in SETTINGS:
+        if name is not None and not name.endswith(WEIGHTS) and name not in SETTINGS:
             yield problem(
                 where,
                 f"$.sae.files[{index}].path",
@@ -100,28 +111,51 @@ def _kinds(names: list[str], where: str) -> Iterator[Problem]:
                 f"weights ending in {WEIGHTS}, or {' or '.join(SETTINGS)}",
                 "save the weights as safetensors",
             )
-    if sum(name.endswith(WEIGHTS) for name in names) != 1:
+    known = [name for name in names if name is not None]
+    if known == names and known and sum(name.endswith(WEIGHTS) for name in known) != 1:
         yield problem(
             where,
             "$.sae.files",
-            ", ".join(names),
+            ", ".join(known),
             f"one file ending in {WEIGHTS}",
             "save all weights in one file",
         )
 
 
-def _encoder(name: str, where: str) -> Iterator[Problem]:
+def encoder_problems(name: str | None, where: str) -> Iterator[Problem]:
+    """The fault of an encoder that ``assay embed`` does not know; none where ``name`` is None."""
     from benchmark.encoders import ENCODERS
+    from benchmark.encoders.choice import parse
 
-    # a dataset of activations has none
-    if name != "none" and name.partition(":")[0] not in ENCODERS.entries:
-        yield problem(
-            where,
-            "$.encoder",
-            name,
-            f"one of {', '.join(sorted(ENCODERS.entries))}",
-            "name the encoder as assay embed does",
-        )
+    if name in (None, "none"):  # a dataset of activations has none
+        return
+    registered, _, options = str(name).partition(":")
+    expected = ""
+    if registered not in ENCODERS.entries:
+        expected = f"one of {', '.join(sorted(ENCODERS.entries))}"
+    else:
+        try:
+            parse(registered, options, takes_model=registered in LIBRARIES)
+        except UserError as error:
+            expected = str(error).rpartition("expected ")[2]
+    if expected:
+        yield problem(where, "$.encoder", name, expected, "name the encoder as assay embed does")
+
+
+def _described(
+    folder: Path, names: Sequence[str | None], sae: Mapping[str, Any]
+) -> Iterator[Problem]:
+    """What the document says otherwise than its files, as far as these can be read."""
+    from benchmark.submissions.stated import contradictions, stated_in
+
+    there = [folder / name for name in names if name is not None and is_small(folder / name)]
+    weights = [path for path in there if path.name.endswith(WEIGHTS)]
+    settings = [path for path in there if path.name in SETTINGS]
+    if len(weights) != 1 or len(settings) > 1:
+        return
+    with suppress(UserError):  # the rules for each file say what is wrong
+        found = stated_in(weights[0], settings[0] if settings else None)
+        yield from contradictions(sae, found, named(folder / "submission.json"))
 
 
 def _header(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:
@@ -141,8 +175,6 @@ def _header(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:
             f"the tensors of a format that assay score reads: {', '.join(sorted(MARKS))}",
             "save it in its library's own format",
         )
-    wanted = sorted((sae["d_in"], sae["d_sae"]))
-    matrices = 0
     for name, (dtype, shape) in sorted(tensors.items()):
         if len(shape) > 1 and dtype not in _FLOATS:
             yield problem(
@@ -152,14 +184,16 @@ def _header(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:
                 f"one of {', '.join(_FLOATS)}",
                 "save it as float32",
             )
-        matrices += sorted(shape) == wanted
-    if not matrices:
+    d_in, d_sae = sae.get("d_in"), sae.get("d_sae")
+    if d_in is None or d_sae is None:
+        return
+    if not any(sorted(shape) == sorted((d_in, d_sae)) for _, shape in tensors.values()):
         shapes = ", ".join(f"{name} {list(shape)}" for name, (_, shape) in sorted(tensors.items()))
         yield problem(
             named(path),
             "",
             shapes or "no tensors",
-            f"a matrix of d_sae × d_in, {sae['d_sae']} × {sae['d_in']}",
+            f"a matrix of d_sae × d_in, {d_sae} × {d_in}",
             "correct $.sae.d_in and $.sae.d_sae, or the file",
         )
 
@@ -171,16 +205,17 @@ def _is_format(names: set[str]) -> bool:
 
 def _settings(path: Path, sae: Mapping[str, Any]) -> Iterator[Problem]:
     try:
-        config = read_object(path, _MAX_SETTINGS)
+        config = read_object(path, MAX_SETTINGS)
     except JsonProblem as error:
         yield problem(named(path), "", error.found, error.expected, "write the file again")
         return
     for key in ("d_in", "d_sae"):
-        if type(config.get(key)) is int and config[key] != sae[key]:
+        own, given = config.get(key), sae.get(key)
+        if type(own) is int and given is not None and own != given:
             yield problem(
                 named(path),
                 f"$.{key}",
-                config[key],
-                f"{sae[key]}, as the document says",
+                own,
+                f"{given}, as the document says",
                 "correct one of both",
             )

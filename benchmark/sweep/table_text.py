@@ -8,7 +8,6 @@ from typing import Any
 
 from benchmark.files import write_bytes, write_json
 from benchmark.latex import ESCAPES
-from benchmark.rounding import decimals_for
 from benchmark.sweep.rows import Column, Table
 
 MISSING = "n/a"
@@ -40,7 +39,7 @@ def shown(column: Column, value: Any) -> tuple[str, str]:
     if value is None:
         return MISSING, ""
     if column.kind == "score":
-        return _score(value)
+        return _score(value, 1 if column.key == "l0" else 3)
     if column.kind == "published":
         return str(value["printed"]), ""
     if column.kind == "number":
@@ -48,17 +47,13 @@ def shown(column: Column, value: Any) -> tuple[str, str]:
     return (f"{value:,}" if column.kind == "int" else str(value)), ""
 
 
-def _score(score: Mapping[str, Any]) -> tuple[str, str]:
+def _score(score: Mapping[str, Any], decimals: int) -> tuple[str, str]:
     if score["value"] is None:
         return MISSING, ""
     if score["ci95"] is None:
-        return _fixed(score["value"], 3), ""
+        return _fixed(score["value"], decimals), ""
     low, high = score["ci95"]
-    decimals = decimals_for(low, high, 3)
-    return (
-        _fixed(score["value"], decimals),
-        f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]",
-    )
+    return _fixed(score["value"], decimals), f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
 
 
 def _fixed(value: float, decimals: int) -> str:

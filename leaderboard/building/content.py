@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from leaderboard.building.cache import Cache
 from leaderboard.building.pool import Pool
 from leaderboard.ranking.boards import Board, make_boards
-from leaderboard.ranking.finding import find, with_judgements
+from leaderboard.ranking.finding import find, with_judgements, without_repeats
 from leaderboard.ranking.generator_boards import GeneratorBoard, make_generator_boards
 from leaderboard.reading.judgements import Judgement, load_judgements
 from leaderboard.reading.records import Gate, Sanity, load_gate, load_sanity
@@ -41,6 +41,7 @@ class Content:
     Attributes:
         files: the file of every record and of every earlier one, by the record's hash.
         images: folder of a comparison of images.
+        waiting: names of submissions that were never measured, by kind.
     """
 
     boards: tuple[Board, ...]
@@ -50,6 +51,7 @@ class Content:
     sanity: Sanity | None = None
     sweep: SweepView | None = None
     images: Path | None = None
+    waiting: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def all_boards(self) -> tuple["AnyBoard", ...]:
@@ -66,7 +68,7 @@ def read_content(sources: Sources, cache: Cache, pool: Pool, tell: Tell | None =
     """All of ``sources``, checked.
 
     Args:
-        tell: called with one line where judgements belong to no record and are left out.
+        tell: called with one line where judgements or records are left out, and why.
 
     Raises:
         UserError: a file that is absent or breaks its schema, and what contradicts each other.
@@ -76,6 +78,9 @@ def read_content(sources: Sources, cache: Cache, pool: Pool, tell: Tell | None =
         found, stray = with_judgements(found, load_judgements(sources.judgements))
         if stray and tell is not None:
             tell(_left_out(stray))
+    found, repeats = without_repeats(found)
+    if repeats and tell is not None:
+        tell(_repeated(repeats))
     return Content(
         boards=make_boards(found.saes),
         generators=make_generator_boards(found.generators),
@@ -84,6 +89,21 @@ def read_content(sources: Sources, cache: Cache, pool: Pool, tell: Tell | None =
         sanity=load_sanity(sources.sanity) if sources.sanity is not None else None,
         sweep=load_sweep(sources.sweep) if sources.sweep is not None else None,
         images=sources.images,
+        waiting={
+            kind: [each.name for each in found.waiting if each.kind == kind]
+            for kind in ("saes", "generators")
+        },
+    )
+
+
+def _repeated(repeats: Sequence[tuple[str, str]]) -> str:
+    shown = ", ".join(f"{name} ({submission})" for name, submission in repeats[:3])
+    more = f" and {len(repeats) - 3} more" if len(repeats) > 3 else ""
+    what = "1 record is" if len(repeats) == 1 else f"{len(repeats)} records are"
+    whose = "its weights are" if len(repeats) == 1 else "their weights are"
+    return (
+        f"{what} left out: {whose} those of a submission measured on the same data with the same "
+        f"encoder: {shown}{more}"
     )
 
 

@@ -24,10 +24,10 @@ from leaderboard.building.pool import Pool
 from leaderboard.building.reuse import Shelf
 from leaderboard.exports.api import entry_document, with_rank
 from leaderboard.exports.rows import record_path
+from leaderboard.pages.badges import badge
 from leaderboard.pages.citing import (
     Citation,
     Citing,
-    badge,
     badge_path,
     cite,
     kind_of,

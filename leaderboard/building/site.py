@@ -38,6 +38,7 @@ def build_site(
     images: Path | None = None,
     releases: Path | None = None,
     base_url: str | None = None,
+    repository: str | None = None,
     cache: Path | None = None,
     workers: int | None = None,
     tell: Tell | None = None,
@@ -51,9 +52,10 @@ def build_site(
     the file of tables that `assay sweep` wrote, ``images`` the folder of a comparison that
     `assay images compare` wrote. ``releases`` is the folder of frozen releases, which the site
     holds under ``r/``; ``base_url`` the address it will have, for a sitemap, a feed and whole
-    addresses in citations. ``cache`` is a folder of what earlier builds made from the same
+    addresses in citations; ``repository`` that of the project, for those who want to add
+    something. ``cache`` is a folder of what earlier builds made from the same
     bytes; without it nothing is kept. ``tell`` is called with one line where some judgements
-    belong to no record, which are left out.
+    belong to no record, or records repeat a submission; these are left out.
 
     The same input gives the same bytes, whatever the cache and the number of ``workers``. ``out``
     is replaced as a whole, and only if it is absent, empty or an earlier site.
@@ -71,13 +73,14 @@ def build_site(
             citing=Citing(web_root(base_url), permalinks(frozen)),
             changes=changes_since(frozen[0], content) if frozen else (),
             releases=[Release(each.name, each.date, each.n_entries) for each in frozen],
+            repository=repository_of(repository),
         )
         with replacing_dir(out) as folder:
             Writer(folder, content, around, store, pool, earlier=out).write(dataset)
-            if around.citing.base_url is not None:
-                write_sitemap(folder, around.citing.base_url)
             for release in frozen:
                 release.unpack(folder)
+            if around.citing.base_url is not None:
+                write_sitemap(folder, around.citing.base_url)
         store.clear_old()
     return out / "index.html"
 
@@ -89,6 +92,7 @@ def release_site(
     *,
     date: str,
     base_url: str | None = None,
+    repository: str | None = None,
     dataset: "Dataset | None" = None,
     cache: Path | None = None,
     workers: int | None = None,
@@ -111,6 +115,7 @@ def release_site(
             cache=store,
             pool=pool,
             base_url=web_root(base_url),
+            repository=repository_of(repository),
             dataset=dataset,
         )
 
@@ -120,14 +125,20 @@ _ADDRESS = re.compile(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)
 
 def web_root(base_url: str | None) -> str | None:
     """The address with one "/" at its end; a ``UserError`` for what is no plain web address."""
-    if base_url is None:
-        return None
-    if not _ADDRESS.fullmatch(base_url) or len(base_url) > 200:
+    return None if base_url is None else _address("base URL", base_url) + "/"
+
+
+def repository_of(url: str | None) -> str | None:
+    """The address without a "/" at its end; a ``UserError`` for what is no plain web address."""
+    return None if url is None else _address("repository", url)
+
+
+def _address(what: str, url: str) -> str:
+    if not _ADDRESS.fullmatch(url) or len(url) > 200:
         raise UserError(
-            f"base URL {base_url[:200]!r}: expected a web address, for instance "
-            "https://example.org/assay/"
+            f"{what} {url[:200]!r}: expected a web address, for instance https://example.org/assay/"
         )
-    return base_url.rstrip("/") + "/"
+    return url.rstrip("/")
 
 
 @contextmanager

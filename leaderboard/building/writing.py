@@ -56,17 +56,19 @@ class Around:
         changes: what is otherwise than in the newest release.
         releases: all of them, newest first.
         release: the one these pages belong to; None on the newest pages.
+        repository: address of the project; None where it is not known.
     """
 
     citing: Citing = field(default_factory=Citing)
     changes: Sequence[Changes] = ()
     releases: Sequence[Release] = ()
     release: Release | None = None
+    repository: str | None = None
 
 
 @dataclass(frozen=True)
 class Site:
-    """What every page may ask of the site around it."""
+    """What every page may ask of the site around it; ``address`` is of its root."""
 
     version: str
     has_sweep: bool
@@ -74,6 +76,8 @@ class Site:
     release: Release | None
     exports: bool
     feed: bool
+    address: str | None
+    repository: str | None
 
 
 class Writer:
@@ -99,6 +103,8 @@ class Writer:
             release=around.release,
             exports=True,
             feed=around.citing.base_url is not None and around.release is None,
+            address=_root_address(around),
+            repository=around.repository,
         )
         self._environment = make_environment(cache.templates)
         self._environment.globals["site"] = self._site
@@ -143,8 +149,9 @@ class Writer:
             "index.html.j2",
             boards=shown,
             generators=[view for view in generators.values() if view.board.entries],
-            gate=gate_view(content.gate),
+            gate=gate_view(content.gate, content.boards),
             sanity=sanity_view(content.sanity),
+            waiting=content.waiting,
             changes=list(self._around.changes),
             releases=list(self._around.releases),
         )
@@ -171,3 +178,9 @@ class Writer:
             self._page(path, "board.html.j2", view=views[board.slug])
         else:
             self._page(path, "generator_board.html.j2", view=generators[board.slug])
+
+
+def _root_address(around: Around) -> str | None:
+    """Of the pages' own root: a release has one below the site's."""
+    base, inside = around.citing.base_url, around.citing.inside
+    return base + f"r/{inside}/" if base is not None and inside else base

@@ -14,6 +14,7 @@ __all__ = [
     "BY_ANCHOR",
     "COLUMN",
     "COLUMNS",
+    "DELTAS",
     "GENERATOR_COLUMNS",
     "GROUPS",
     "INTERVAL",
@@ -49,6 +50,11 @@ class Column:
         """What the two numbers beside its value are."""
         return SPREAD if self.definition.spread_only else INTERVAL
 
+    @property
+    def kind(self) -> str:
+        """The same in exports: "interval" or "spread"."""
+        return "spread" if self.definition.spread_only else "interval"
+
 
 GROUPS = (
     ("Scores", SCORES),
@@ -79,6 +85,8 @@ COLUMNS = tuple(
     Column(key, head, definition, 1 if key == "l0" else 2 if key == "enrichment_q1" else 3)
     for (key, head), definition in zip(_HEADS.items(), SCORES, strict=True)
 )
+DELTAS = frozenset(("delta_match_score", "delta_tapa_score"))
+"""Differences to the untrained twin, which are 0 for the twin itself by definition."""
 COLUMN = {column.key: column for column in COLUMNS}
 
 _GENERATOR_KEYS = (
@@ -86,7 +94,12 @@ _GENERATOR_KEYS = (
     "coverage",
 )  # fmt: skip
 GENERATOR_COLUMNS = tuple(
-    Column(key, "R-SaD / null" if key == "r_sad_over_null" else definition.label, definition)
+    Column(
+        key,
+        "R-SaD / null" if key == "r_sad_over_null" else definition.label,
+        definition,
+        {"fid": 2, "kid": 4}.get(key, 3),
+    )
     for key, definition in zip(_GENERATOR_KEYS, GENERATIVE, strict=True)
 )
 """The columns of a board of image generators; the first is the one that ranks."""

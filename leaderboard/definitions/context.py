@@ -6,7 +6,7 @@ BASELINES = (
     Definition(
         "untrained-twin",
         "Untrained twin",
-        "The same architecture with freshly drawn weights and the same sparsity.",
+        "The same architecture with freshly drawn weights, as sparse on the match split.",
         "The line to beat",
         "as the score",
         CA,
@@ -15,7 +15,8 @@ BASELINES = (
             "are uniform on the unit sphere, decoder rows equal them, and the mean of the "
             "normalised match features is taken off before encoding. Where a threshold decides "
             "activity, the twin gets one global threshold that brings its mean L0 on the match "
-            "split closest to the trained SAE's; TopK keeps its k. Mean over the recorded seeds.",
+            "split closest to the trained SAE's; TopK keeps its k. On the scored images L0 can "
+            "differ, by a tenth and more: an SAE's page shows both. Mean over the recorded seeds.",
         ),
     ),
     Definition(
@@ -65,8 +66,8 @@ READING = (
             "pair, for TAPAScore. A concept left without positives in a resample is left out of "
             "that resample. Intervals do not cover training seeds: each seed is an entry of its "
             "own and is drawn as a point.",
-            "Numbers are rounded where their interval's half-width has one significant digit; the "
-            "record holds them in full. Divergences of generators have a spread instead.",
+            "A score has the same decimals everywhere, and more only where it would show as 0; the "
+            "record holds it in full. Divergences of generators have a spread instead.",
         ),
     ),
     Definition(
@@ -80,8 +81,11 @@ READING = (
             "An entry's best place counts the entries whose whole interval lies above its own; its "
             "worst place also counts all whose interval overlaps its own. Exact ties share a "
             "place. An entry without ΔMATCHScore has no rank and stands last.",
-            "Generators are ranked by mean SaD and its resampling spread, smallest first. Where "
-            "more than 1 % of the images are of the real set, there is no rank.",
+            "Generators are ranked by mean SaD, smallest first, with a range in place of the "
+            "interval: the resampling spread, widened to hold the value, and from 0 inside the "
+            "permutation null, where a set cannot be told from the real one. Sets of different "
+            "size have different nulls. Where more than 1 % of the images are of the real set, "
+            "there is no rank.",
         ),
     ),
     Definition(

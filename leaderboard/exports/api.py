@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmark import __version__
 from leaderboard.building.reuse import Shelf
+from leaderboard.definitions import GENERATOR_COLUMNS
 from leaderboard.exports.rows import CURRENT, OLDER, about, record_path
 from leaderboard.pages.citing import Citation, kind_of, page_path
 from leaderboard.ranking.entries import Past
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 VERSION = 1
 ROOT = f"api/v{VERSION}"
+_SPREADS = frozenset(column.key for column in GENERATOR_COLUMNS if column.kind == "spread")
 
 
 def write_api(shelf: Shelf, content: "Content", release: str | None, releases: list[str]) -> None:
@@ -104,7 +106,7 @@ def _past(past: Past) -> dict[str, Any]:
         "older_data": past.older_data,
         "record": past.path,
         "record_sha256": past.sha256,
-        "scores": {key: _score(score) for key, score in past.values.items()},
+        "scores": {key: _score(key, score) for key, score in past.values.items()},
     }
 
 
@@ -116,7 +118,7 @@ def _place(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Any]:
         "id": record.id,
         "status": status,
         "rank": _rank(entry),
-        "scores": {key: _score(score) for key, score in scores.items() if score is not None},
+        "scores": {key: _score(key, score) for key, score in scores.items() if score is not None},
         "exposure": list(entry.exposure),
         "version": entry.version,
         "measured_at": record.document["timing"]["measured_at"],
@@ -130,8 +132,9 @@ def _rank(entry: "AnyEntry") -> dict[str, int] | None:
     return None if entry.rank is None else asdict(entry.rank)
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _score(key: str, score: Score) -> dict[str, Any]:
     return {
+        "kind": "spread" if key in _SPREADS else "interval",
         "value": score.value,
         "ci95": None if score.ci95 is None else list(score.ci95),
         "n": score.n,

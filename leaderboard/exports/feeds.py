@@ -23,9 +23,10 @@ _MOST_PAGES = 50_000
 
 
 def write_sitemap(folder: Path, base_url: str) -> None:
-    """``sitemap.xml``: every page below ``folder``, by path."""
+    """``sitemap.xml``: every page below ``folder`` by path, those of releases last."""
     root = ET.Element("urlset", xmlns=SITEMAP)
-    pages = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+    pages = [path.relative_to(folder).as_posix() for path in folder.rglob("*.html")]
+    pages.sort(key=lambda page: (page.startswith("r/"), page))
     for page in pages[:_MOST_PAGES]:
         ET.SubElement(ET.SubElement(root, "url"), "loc").text = base_url + page
     _write(folder / "sitemap.xml", root)

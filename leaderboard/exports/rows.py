@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from leaderboard.definitions import Column
 from leaderboard.pages.citing import kind_of, page_path
 from leaderboard.ranking.boards import Board
 from leaderboard.ranking.generator_boards import GeneratorBoard
@@ -39,7 +40,7 @@ def entry_row(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Value]:
         **_what(entry),
     }
     for column in board.columns:
-        row |= score_cells(column.key, record.score(column.key))
+        row |= score_cells(column, record.score(column.key))
     return row | {
         "licence": None if submission is None else submission.licence,
         "exposure": "; ".join(entry.exposure) if submission is not None else None,
@@ -51,12 +52,18 @@ def entry_row(board: "AnyBoard", entry: "AnyEntry") -> dict[str, Value]:
     }
 
 
-def score_cells(key: str, score: Score | None) -> dict[str, Value]:
-    """Value, ends of the interval and count; all None where it was not measured."""
-    if score is None:
-        return {key: None, f"{key}_low": None, f"{key}_high": None, f"{key}_n": None}
-    low, high = score.ci95 or (None, None)
-    return {key: score.value, f"{key}_low": low, f"{key}_high": high, f"{key}_n": score.n}
+def score_cells(column: Column, score: Score | None) -> dict[str, Value]:
+    """Value, ends of the interval or spread and count; all None where it was not measured."""
+    key, low, high = column.key, None, None
+    ends = f"{key}_spread" if column.kind == "spread" else key
+    if score is not None and score.ci95 is not None:
+        low, high = score.ci95
+    return {
+        key: None if score is None else score.value,
+        f"{ends}_low": low,
+        f"{ends}_high": high,
+        f"{key}_n": None if score is None else score.n,
+    }
 
 
 def _what(entry: "AnyEntry") -> dict[str, Value]:
@@ -90,6 +97,7 @@ def about(board: "AnyBoard") -> dict[str, Any]:
                 "label": column.head,
                 "direction": column.definition.direction,
                 "range": column.definition.range,
+                "kind": column.kind,
                 "meaning": column.definition.short,
                 "definition": f"metrics.html#{column.definition.anchor}",
             }

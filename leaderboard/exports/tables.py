@@ -35,7 +35,7 @@ def write_tables(shelf: Shelf, board: "AnyBoard") -> None:
         key, path = key_of(found), f"data/{board.slug}.concepts"
         table = cache(lambda: _concept_table(board))
         shelf.put(f"{path}.parquet", key, lambda: _parquet(table()))
-        shelf.put(f"{path}.csv", key, lambda: _concept_csv(table()))
+        shelf.put(f"{path}.csv", key, lambda: concept_csv(table()))
 
 
 def unformula(value: Value) -> Value:
@@ -97,15 +97,23 @@ def _parquet(table: Any) -> bytes:
     return out.getvalue()
 
 
-def _concept_csv(table: Any) -> bytes:
+def concept_csv(table: Any) -> bytes:
+    """As the other tables: texts are quoted where they must be, which pyarrow's writer cannot."""
     import pyarrow as pa
-    import pyarrow.csv as pc
+    import pyarrow.compute as pc
 
-    place = table.column_names.index("concept")
-    names = table.column(place).combine_chunks().dictionary_encode()
-    safe = pa.DictionaryArray.from_arrays(
-        names.indices, pa.array([unformula(name) for name in names.dictionary.to_pylist()])
-    )
-    out = io.BytesIO()
-    pc.write_csv(table.set_column(place, "concept", safe.cast(pa.string())), out)
+    names = table.column("concept").combine_chunks().dictionary_encode()
+    quoted = pa.array([_csv_cell(name) for name in names.dictionary.to_pylist()], pa.string())
+    concepts = pa.DictionaryArray.from_arrays(names.indices, quoted).cast(pa.string())
+    columns = [
+        concepts if head == "concept" else table.column(head).combine_chunks().cast(pa.string())
+        for head in table.column_names
+    ]
+    lines = pc.binary_join_element_wise(*columns, ",", null_handling="replace", null_replacement="")
+    return "\n".join([",".join(table.column_names), *lines.to_pylist(), ""]).encode()
+
+
+def _csv_cell(text: str) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="").writerow([unformula(text)])
     return out.getvalue()

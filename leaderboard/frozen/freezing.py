@@ -45,6 +45,7 @@ def freeze(
     cache: Cache,
     pool: Pool,
     base_url: str | None = None,
+    repository: str | None = None,
     dataset: "Dataset | None" = None,
 ) -> Path:
     """Write the release ``name`` into ``releases/name``; returns that folder.
@@ -53,6 +54,7 @@ def freeze(
         content: what the boards hold now.
         date: day of the release, YYYY-MM-DD.
         base_url: address of the site's root, for whole addresses in citations.
+        repository: address of the project.
         dataset: pictures of edit pairs, where they may be shown.
 
     Raises:
@@ -66,7 +68,7 @@ def freeze(
     }
     citing = Citing(base_url, links, inside=name)
     count = sum(1 for _ in _shown(content))
-    around = Around(citing, release=Release(name, date, count))
+    around = Around(citing, release=Release(name, date, count), repository=repository)
     with replacing_dir(releases / name) as folder:
         records = _write_records(folder, content, cache)
         with tempfile.TemporaryDirectory(prefix=".pages.", dir=releases) as temporary:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from PIL import Image
 
 from leaderboard.generative.pictures import address
-from leaderboard.numbers import Number, fixed, plain
+from leaderboard.numbers import Number, plain, rounded
 from leaderboard.plots.svg import figure, label, tag
 
 # Okabe-Ito blue and vermilion: told apart by every kind of colour vision, on gray too
@@ -61,7 +61,7 @@ def heat_map(
     return HeatMap(
         kind=kind,
         picture=figure(f"{key}-{kind}", (_SIDE, height), title, _described(values, strong), body),
-        limit=fixed(limit, 3) if limit >= 0.001 else f"{limit:.1g}",
+        limit=rounded(limit),
         over_null=plain(found["over_null"], 1),
         inside=found["inside_null"],
     )
@@ -85,7 +85,7 @@ def _described(values: np.ndarray, strong: np.ndarray) -> str:
         if side.max() > 0:
             y, x = np.unravel_index(int(side.argmax()), side.shape)
             parts.append(
-                f"the {who} set has most more, {fixed(float(side[y, x]), 3)}, in row {y + 1} of "
+                f"the {who} set has most more, {rounded(float(side[y, x]))}, in row {y + 1} of "
                 f"{rows}, column {x + 1} of {columns}"
             )
     return ("; ".join(parts) or "no cell lies outside its null") + "."

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.plots.svg import coordinate, figure, label, line, short, tag, text_width
 
 MOST = 30
@@ -55,7 +55,7 @@ def pair_matrix(key: str, document: Mapping[str, Any], order: Sequence[str]) -> 
                 body.append(_cell(x, y, value, null, largest, f"{name} and {other}"))
     across = left + len(names) * _CELL + top * 0.75
     told = (
-        f"Matrix of {len(names)} attributes. The largest PaD is {fixed(largest, 3)}, of "
+        f"Matrix of {len(names)} attributes. The largest PaD is {rounded(largest)}, of "
         f"{first} and {second}."
     )
     size = (across, top + len(names) * _CELL + 4)
@@ -68,7 +68,7 @@ def _cell(
     inner = _CELL - 1.5
     if value is None:
         return line(x + 5, y + inner / 2, x + inner - 5, y + inner / 2, "zero")
-    title = tag("title", f"{names}: {fixed(value, 4)}")
+    title = tag("title", f"{names}: {rounded(value)}")
     if null is not None and value <= null:
         return tag(
             "rect", title, x=x + 5.5, y=y + 5.5, width=inner - 11, height=inner - 11, cls="hollow"

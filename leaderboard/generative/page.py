@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ import numpy as np
 from markupsafe import Markup
 
 from benchmark import __version__
-from benchmark.rounding import decimals_for
 from leaderboard.building.templating import GENERATOR, make_environment
+from leaderboard.definitions import GENERATOR_COLUMNS
 from leaderboard.generative.heat import GROUND, HeatMap, heat_map, scale
 from leaderboard.generative.labelled import labelled_sets
 from leaderboard.generative.matrix import MOST, null_glyph, pair_matrix
 from leaderboard.generative.pictures import mean_ground, mean_picture, showable, thumbnail
-from leaderboard.numbers import Number, fixed, number, plain
+from leaderboard.numbers import Number, number, plain
 from leaderboard.reading.records import Score
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 MAPS_SHOWN = 9
 PULLED_SHOWN = 8
-_MOST_DECIMALS = 3
-_DECIMALS = {"fid": 2, "kid": 5}
+_DECIMALS = {column.key: column.decimals for column in GENERATOR_COLUMNS}
 QUALITY = {
     "fid": "FID", "kid": "KID", "precision": "Precision", "recall": "Recall",
     "density": "Density", "coverage": "Coverage",
@@ -84,7 +83,7 @@ class Pair:
 
 
 def report_page(comparison: "Comparison", *, pictures: bool | None = None) -> str:
-    """The page as HTML: no script, no address outside it, a policy that forbids both.
+    """The page as HTML: no script, no address but that of comparison.json, a policy.
 
     Args:
         comparison: a finished one.
@@ -104,7 +103,7 @@ def report_page(comparison: "Comparison", *, pictures: bool | None = None) -> st
         document=document,
         rows=_rows(document, order),
         outside=[name for name in order if rows[name]["sad"]["inside_null"] is False],
-        means={name: divergence(Score.read(score)) for name, score in document["means"].items()},
+        means={name: number(Score.read(score)) for name, score in document["means"].items()},
         panels=_panels(document),
         maps_shown=MAPS_SHOWN,
         scale=scale("scale"),
@@ -155,33 +154,23 @@ def _row(row: Mapping[str, Any], largest: float) -> Row:
         name=row["attribute"],
         real=number(real),
         generated=number(generated),
-        difference=plain(generated.value - real.value, 3),
-        sad=divergence(Score.read(sad["score"])),
-        floor=plain(sad["floor"], _MOST_DECIMALS),
-        null_mean=plain(sad["null_mean"], _MOST_DECIMALS),
-        null_q95=plain(sad["null_q95"], _MOST_DECIMALS),
+        difference=plain(generated.value - real.value),
+        sad=number(Score.read(sad["score"])),
+        floor=plain(sad["floor"]),
+        null_mean=plain(sad["null_mean"]),
+        null_q95=plain(sad["null_q95"]),
         inside=sad["inside_null"],
         glyph=null_glyph(row, largest),
         over_null=plain(regional["over_null"], 1),
         over_null_unrefined=plain(unrefined["over_null"], 1),
-        magnitude=number(Score.read(regional["score"]), 4),
-        magnitude_unrefined=number(Score.read(unrefined["score"]), 4),
+        magnitude=number(
+            Score.read(regional["score"]),
+        ),
+        magnitude_unrefined=number(Score.read(unrefined["score"])),
         clip=_both(row["clip_score"]),
         hcs=_both(row["hcs"]),
         saturated=(plain(row["saturated"]["real"]), plain(row["saturated"]["generated"])),
     )
-
-
-def divergence(score: Score) -> Number:
-    """A divergence: its interval is lopsided, so the nearer end decides the digits."""
-    shown = number(score)
-    if score.value is None or score.ci95 is None:
-        return shown
-    low, high = score.ci95
-    near = min((abs(score.value - end) for end in (low, high)), default=0.0)
-    decimals = min(_MOST_DECIMALS, decimals_for(0, 2 * near, _MOST_DECIMALS))
-    interval = f"[{fixed(low, decimals)}, {fixed(high, decimals)}]"
-    return replace(shown, text=fixed(score.value, decimals), interval=interval, decimals=decimals)
 
 
 def _both(sides: Mapping[str, Any]) -> tuple[Number, Number]:
@@ -217,8 +206,8 @@ def _pairs(document: Mapping[str, Any]) -> list[Pair]:
     return [
         Pair(
             (pair["attributes"][0], pair["attributes"][1]),
-            divergence(Score.read(pair["score"])),
-            plain(pair["null_q95"], _MOST_DECIMALS),
+            number(Score.read(pair["score"])),
+            plain(pair["null_q95"]),
             pair["inside_null"],
         )
         for pair in document["pairs"]["top"]
@@ -258,7 +247,7 @@ def _quality(document: Mapping[str, Any]) -> list[tuple[str, Number, str]] | Non
     return [
         (
             label,
-            number(Score.read(scores[name]), _DECIMALS.get(name, 3)),
+            number(Score.read(scores[name]), _DECIMALS[name]),
             ", ".join(scores[name]["not_applicable"]),
         )
         for name, label in QUALITY.items()
@@ -273,7 +262,7 @@ def _diversity(document: Mapping[str, Any]) -> list[tuple[str, Number, str]]:
     return [
         (
             f"LPIPS diversity, {label}",
-            number(Score.read(score), 3),
+            number(Score.read(score)),
             ", ".join(score["not_applicable"]),
         )
         for label in ("real", "generated")

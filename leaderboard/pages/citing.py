@@ -1,7 +1,6 @@
-"""Citations and badges of measured numbers."""
+"""Citations of measured numbers."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,6 @@ from benchmark.latex import ESCAPES
 from benchmark.states import measured_at
 from leaderboard.definitions import INTERVAL, SPREAD
 from leaderboard.numbers import visible
-from leaderboard.plots.svg import tag, text_width
 from leaderboard.ranking.boards import Board
 from leaderboard.ranking.entries import Entry
 from leaderboard.ranking.generator_boards import GeneratorBoard, GeneratorEntry
@@ -62,6 +60,7 @@ class Citation:
         permalink: as it is shown, a whole address where the site's is known; None where no
             release holds this number.
         badge: path of the badge from the site's root.
+        markdown: the badge as a link to the entry; None where the site's address is not known.
     """
 
     text: str
@@ -70,6 +69,7 @@ class Citation:
     csl: str
     permalink: str | None
     badge: str
+    markdown: str | None = None
     _target: str = ""
 
     def href(self, root: str) -> str:
@@ -102,10 +102,21 @@ def cite(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry, citing: C
         bibtex=_bibtex(facts),
         apa=_apa(facts),
         csl=_csl(facts),
-        permalink=facts.url,
+        permalink=None if link is None else facts.url,
         badge=badge_path(board, entry),
+        markdown=_markdown(board, entry, citing),
         _target=target,
     )
+
+
+def _markdown(
+    board: Board | GeneratorBoard, entry: Entry | GeneratorEntry, citing: Citing
+) -> str | None:
+    if citing.base_url is None:
+        return None
+    root = citing.base_url + (f"r/{citing.inside}/" if citing.inside else "")
+    picture, page = root + badge_path(board, entry), root + page_path(board, entry)
+    return f"[![Assay: {entry.record.id}]({picture})]({page})"
 
 
 def headline(entry: Entry | GeneratorEntry, board: Board | GeneratorBoard) -> list[str]:
@@ -153,9 +164,13 @@ class _Facts:
         dataset = document.get("dataset") or document["real"]
         day = measured_at(document)
         names = [] if submission is None else [_plain(a["name"]) for a in submission.authors]
-        url = None if link is None else (base_url or "") + link.root + link.path
+        url: str | None
+        if link is not None:
+            url = (base_url or "") + link.root + link.path
+        else:
+            url = None if base_url is None else base_url + page_path(board, entry)
         return cls(
-            key=f"assay-{record.id}-{board.slug.rpartition('-')[2]}",
+            key=f"assay-{record.id.removeprefix('assay-')}-{board.slug.rpartition('-')[2]}",
             authors=tuple(names) or (SUITE,),
             name=_plain(record.name if submission is None else submission.name),
             id=record.id,
@@ -180,7 +195,9 @@ class _Facts:
 
     @property
     def note(self) -> str:
-        return f"{self.numbers} ({self.ends}). {self.data}. Record {self.record}"
+        return (
+            f"{self.numbers} ({self.ends}). Assay {self.suite}, {self.data}. Record {self.record}"
+        )
 
 
 def _plain(text: Any) -> str:
@@ -201,9 +218,10 @@ def _text(facts: _Facts) -> str:
 def _apa(facts: _Facts) -> str:
     end = f" {facts.url}" if facts.url else ""
     by = _list(facts.authors)
+    numbers = facts.numbers.replace("[", "(").replace("]", ")")  # brackets hold them already
     return (
         f"{by}{'' if by.endswith('.') else '.'} ({facts.day[0]}). {facts.name} on {facts.board} "
-        f"[Measurement of a {facts.kind}: {facts.numbers}]. {facts.place}.{end}"
+        f"[Measurement of a {facts.kind}: {numbers}]. {facts.place}.{end}"
     ).replace("of a image", "of an image")
 
 
@@ -268,30 +286,3 @@ def _csl(facts: _Facts) -> str:
 
 def _iso(day: tuple[int, int, int]) -> str:
     return "{:04d}-{:02d}-{:02d}".format(*day)
-
-
-_BADGE_HEIGHT, _BADGE_SIDE = 20, 6
-
-
-def badge(board: Board | GeneratorBoard, entry: Entry | GeneratorEntry) -> str:
-    """A small SVG with the entry's first headline number and its interval."""
-    shown = headline(entry, board)[:1] or [f"{board.columns[0].head} n/a"]
-    right = re.sub(r"\s+", " ", shown[0])
-    left = "Assay"
-    widths = [text_width(text, 11) + 2 * _BADGE_SIDE for text in (left, right)]
-    total = sum(widths)
-
-    def part(x: float, width: float, fill: str, text: str) -> str:
-        box = tag("rect", x=x, y=0.0, width=width, height=float(_BADGE_HEIGHT), fill=fill)
-        word = tag(
-            "text", text, x=x + width / 2, y=14.0, fill="#ffffff", text_anchor="middle",
-            font_family="system-ui, sans-serif", font_size="11",
-        )  # fmt: skip
-        return str(box + word)
-
-    body = part(0.0, widths[0], "#333333", left) + part(widths[0], widths[1], "#0060a0", right)
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{_BADGE_HEIGHT}" '
-        f'viewBox="0 0 {total:.0f} {_BADGE_HEIGHT}" role="img">'
-        f"{tag('title', f'{left}: {right}')}{body}</svg>\n"
-    )

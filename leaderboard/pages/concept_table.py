@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from leaderboard.numbers import MISSING, fixed
+from leaderboard.numbers import MISSING, rounded
 from leaderboard.pages.examples import latents
 from leaderboard.text import bdi, cut
 
@@ -13,7 +13,7 @@ from leaderboard.text import bdi, cut
 def concept_rows(rows: Sequence[Mapping[str, Any]]) -> Markup:
     """Rows by falling held-out F1, missing ones last; bars are drawn by classes of the stylesheet.
 
-    Numbers have two decimals; the record beside the page holds them in full.
+    The record beside the page holds the numbers in full.
     """
     ordered = sorted(rows, key=lambda row: (row["f1"] is None, -(row["f1"] or 0.0), row["concept"]))
     return Markup("".join(_row(row) for row in ordered))
@@ -31,7 +31,7 @@ def _row(row: Mapping[str, Any]) -> str:
 
 
 def _text(value: float | None) -> str:
-    return MISSING if value is None else fixed(value, 2)
+    return MISSING if value is None else rounded(value)
 
 
 def _bar(f1: float | None, prevalence: float | None) -> str:

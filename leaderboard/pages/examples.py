@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.pages.pictures import Picture, Pictures
 
 CONCEPTS_SHOWN = 3
@@ -91,8 +91,8 @@ def _example(
     follows = _follows(row)
     return Example(
         concept=concept,
-        f1="n/a" if row["f1"] is None else fixed(row["f1"], 2),
-        follows="n/a" if follows is None else fixed(follows, 2),
+        f1="n/a" if row["f1"] is None else rounded(row["f1"]),
+        follows="n/a" if follows is None else rounded(follows),
         coalition=latents(row["coalition"]),
         pairs=tuple(_pair(rows, pair, pictures) for pair in _some(pairs, concept)),
     )

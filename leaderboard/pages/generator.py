@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from leaderboard.definitions import GENERATOR_COLUMNS, INTERVAL, SPREAD, Column
-from leaderboard.numbers import Number, number, pad, plain
+from leaderboard.numbers import MISSING, Number, number, pad, plain
 from leaderboard.pages.history import ClaimRow, HistoryView, claim_rows, history_view
 from leaderboard.pages.sae import setting
 from leaderboard.plots.regions import region_map
@@ -31,7 +31,7 @@ class GeneratorScore:
     null_mean: Number
     null_q95: Number
     inside: bool | None
-    n: int | None
+    n: str
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,20 @@ def measure_generator(board: GeneratorBoard, entry: GeneratorEntry) -> Generator
 
 def _score(record: GeneratorRecord, column: Column) -> GeneratorScore:
     score, null = record.score(column.key), record.null(column.key)
-    own = number(score, column.decimals)
-    decimals = own.decimals + 1  # so that the null stands apart from the value
     return GeneratorScore(
         column=column,
-        own=own,
-        null_mean=plain(None if null is None else null[0], decimals),
-        null_q95=plain(None if null is None else null[1], decimals),
+        own=number(score, column.decimals),
+        null_mean=plain(None if null is None else null[0], column.decimals),
+        null_q95=plain(None if null is None else null[1], column.decimals),
         inside=record.inside_null(column.key),
-        n=None if score is None else score.n,
+        n=MISSING if score is None else _count(record, score.n),
     )
+
+
+def _count(record: GeneratorRecord, n: int) -> str:
+    """What a score rests on; images of both sets are told apart."""
+    real = int(record.document["real"]["n"])
+    return f"{record.n:,} + {real:,}" if n == record.n + real else f"{n:,}"
 
 
 def _attributes(rows: Sequence[Mapping[str, Any]]) -> tuple[AttributeRow, ...]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.definitions import COLUMN, GENERATOR_COLUMNS, Column
-from leaderboard.numbers import MISSING, Number, fixed, number
+from leaderboard.numbers import MISSING, Number, number, rounded
 from leaderboard.reading.records import Score
 
 _COLUMNS: Mapping[str, Column] = COLUMN | {column.key: column for column in GENERATOR_COLUMNS}
@@ -57,7 +57,7 @@ def claim_rows(claimed: Mapping[str, float], record: Any) -> tuple[ClaimRow, ...
             ClaimRow(
                 head=column.head,
                 anchor=column.definition.anchor,
-                claimed=fixed(value, 3),
+                claimed=rounded(value, column.decimals),
                 measured=number(score, column.decimals),
                 verdict=_verdict(value, score, column),
             )

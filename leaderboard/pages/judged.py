@@ -66,6 +66,25 @@ def judged_views(record: Record, board: str) -> tuple[JudgedView, ...]:
     return tuple(_view(record, judge, board) for judge in record.judges)
 
 
+def judged_part(record: Any, key: str) -> str:
+    """Which quartiles a DAME rests on, and the share of alive latents that could be judged."""
+    if not key.startswith(DAME):
+        return ""
+    judge = key.removeprefix(DAME)
+    if judgement := record.judged.get(judge):
+        rows = judgement.document["quartiles"]
+        parts = [(row["mean"], row["eligible"], row["alive"]) for row in rows]
+    elif block := record.document.get("dame", {}).get(judge):
+        each = zip(block["quartile_means"], block["eligible"], block["alive"], strict=True)
+        parts = list(each)
+    else:
+        return ""
+    judged = [f"Q{q}" for q, (mean, _, _) in enumerate(parts, start=1) if mean is not None]
+    eligible, alive = sum(part[1] for part in parts), sum(part[2] for part in parts)
+    whole = "all quartiles" if len(judged) == len(parts) else f"{' and '.join(judged)} only"
+    return f"judged: {whole}; {eligible:,} of {alive:,} alive latents could be"
+
+
 def _view(record: Record, judge: str, board: str) -> JudgedView:
     judgement, score = record.judged.get(judge), record.score(DAME + judge)
     block = record.document.get("dame", {}).get(judge)
@@ -122,7 +141,7 @@ def _from_document(document: Mapping[str, Any], others: list[str]) -> Found:
         reasons = sorted(quartile["ineligible"].items())
         row = QuartileRow(
             name=f"Q{quartile['quartile']}",
-            mean=number(score, 2),
+            mean=number(score),
             scored=f"{quartile['scored']:,}",
             eligible=f"{quartile['eligible']:,} of {quartile['alive']:,}",
             share=_share(quartile["eligible"], quartile["alive"]),

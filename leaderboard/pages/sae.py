@@ -12,8 +12,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from leaderboard.definitions import COLUMNS, Column
-from leaderboard.numbers import MINUS, Number, fixed, number, pad
+from leaderboard.definitions import COLUMNS, DELTAS, Column
+from leaderboard.numbers import ITSELF, MINUS, Number, fixed, number, pad
 from leaderboard.pages.cards import CardView, card_view
 from leaderboard.pages.concept_table import concept_rows
 from leaderboard.pages.examples import Example, pick_examples
@@ -46,7 +46,7 @@ class ScoreRow:
     @property
     def is_delta(self) -> bool:
         """Whether the score already is a difference to the untrained twin."""
-        return self.column.key in ("delta_match_score", "delta_tapa_score")
+        return self.column.key in DELTAS
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,16 @@ def _score_row(record: Record, column: Column) -> ScoreRow:
     return ScoreRow(
         column=column,
         own=number(score, column.decimals),
-        untrained=number(record.baseline("untrained", column.key), column.decimals),
+        untrained=_twin(record, column),
         random=number(record.baseline("random_codes", column.key), column.decimals),
         n=None if score is None else score.n,
     )
+
+
+def _twin(record: Record, column: Column) -> Number:
+    if column.key in DELTAS:
+        return Number(None, ITSELF, None, 0, "0 by definition: the twin minus itself")
+    return number(record.baseline("untrained", column.key), column.decimals)
 
 
 def setting(value: Any) -> str:

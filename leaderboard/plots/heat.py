@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.plots.svg import figure, label, name_width, short, tag, text_width
 
 LEVELS = 10
@@ -128,8 +128,8 @@ def _describe(rows: Sequence[HeatRow], concepts: Sequence[str], order: Sequence[
             continue
         best = max(range(len(concepts)), key=lambda c: (row.values[c] or 0.0, -c))
         parts.append(
-            f"{short(row.name, 40)}: mean {fixed(sum(known) / len(known), 2)}, "
-            f"best {short(concepts[best], 40)} {fixed(row.values[best] or 0.0, 2)}"
+            f"{short(row.name, 40)}: mean {rounded(sum(known) / len(known))}, "
+            f"best {short(concepts[best], 40)} {rounded(row.values[best] or 0.0)}"
         )
     first, last = short(concepts[order[0]], 40), short(concepts[order[-1]], 40)
     return (

@@ -32,24 +32,40 @@ class Box:
 
 @dataclass
 class Placer:
-    """Takes the first free place around a point; ``taken`` grows with every placed label."""
+    """Takes the first free place around a point; ``taken`` grows with every placed label.
+
+    ``lines`` are covered only where there is no other place.
+    """
 
     frame: Box
     taken: list[Box] = field(default_factory=list)
+    lines: list[Box] = field(default_factory=list)
 
     def block(self, x: float, y: float, reach: float) -> None:
         """Keep labels off a mark."""
         self.taken.append(Box(x - reach, y - reach, x + reach, y + reach))
 
+    def avoid(self, left: float, top: float, right: float, bottom: float) -> None:
+        """Keep labels off a line where they have another place."""
+        self.lines.append(Box(left - 1, top - 1, right + 1, bottom + 1))
+
     def place(self, x: float, y: float, width: float, height: float) -> Box | None:
         """A free box of that size near (x, y), or None."""
+        for hidden in ([*self.taken, *self.lines], self.taken):
+            if box := self._free(x, y, width, height, hidden):
+                self.taken.append(box)
+                return box
+        return None
+
+    def _free(
+        self, x: float, y: float, width: float, height: float, hidden: Sequence[Box]
+    ) -> Box | None:
         for distance in (7.0, 14.0, 24.0, 38.0):
             for dx, dy in _DIRECTIONS:
                 left = x + dx * distance - (width if dx < 0 else width / 2 if dx == 0 else 0)
                 top = y + dy * distance - (height if dy < 0 else height / 2 if dy == 0 else 0)
                 box = Box(left, top, left + width, top + height)
-                if box.inside(self.frame) and not any(box.touches(other) for other in self.taken):
-                    self.taken.append(box)
+                if box.inside(self.frame) and not any(box.touches(other) for other in hidden):
                     return box
         return None
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.plots.labels import spread_out
 from leaderboard.plots.svg import (
     Axis,
@@ -135,7 +135,7 @@ def _describe(
     title: str, across: str, lines: Sequence[Line], references: Sequence[Reference]
 ) -> str:
     parts = [
-        f"{one.name}: " + ", ".join(f"{p.x} {fixed(p.y, 2)}" for p in one.points) for one in lines
+        f"{one.name}: " + ", ".join(f"{p.x} {rounded(p.y)}" for p in one.points) for one in lines
     ]
     parts += [f"published at {one.x}: {one.text}" for one in references]
     return f"Line plot. {title} by {across}. " + "; ".join(parts) + "."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from leaderboard.numbers import number
+from leaderboard.numbers import number, rounded
 from leaderboard.plots.svg import Axis, figure, label, line, name_width, nice_ticks, short, tag
 from leaderboard.reading.records import Score
 
@@ -68,5 +68,5 @@ def _row(row: NullRow, x: Axis, y: float, left: float, chars: int) -> list[Marku
 def _sentence(row: NullRow) -> str:
     shown = number(row.score)
     spread = "" if shown.interval is None else f", resampling spread {shown.interval}"
-    null = "" if row.q95 is None else f", null {row.q95:.3f}"
+    null = "" if row.q95 is None else f", null {rounded(row.q95)}"
     return f"{short(row.name, 40)} {shown.text}{spread}{null}"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.plots.svg import figure, label, name_width, short, tag
 
 _ROW, _THICK, _TOP, _CHARS = 22, 14, 22, 26
@@ -41,10 +41,10 @@ def quartile_stack(
                     cls=f"bar q{quartile}")
             )  # fmt: skip
             x += share * room
-        body.append(label(width, y + 12, fixed(shares[0], 2), "value", "end"))
+        body.append(label(width, y + 12, rounded(shares[0]), "value", "end"))
     title = "Share of all activation held by each dominance quartile, by SAE"
     text = "; ".join(
-        f"{short(name, 40)} {', '.join(f'Q{q} {fixed(v, 2)}' for q, v in enumerate(shares, 1))}"
+        f"{short(name, 40)} {', '.join(f'Q{q} {rounded(v)}' for q, v in enumerate(shares, 1))}"
         for name, shares in rows
     )
     return figure(key, (width, _TOP + len(rows) * _ROW), title, f"Stacked bars: {text}.", body)

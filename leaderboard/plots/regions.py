@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.plots.svg import figure, short, tag
 
 SIDE = 132.0
@@ -36,6 +36,6 @@ def region_map(key: str, name: str, cells: Sequence[Sequence[float]], most: floa
     flat = [value for values in cells for value in values]
     text = (
         f"Grid of {len(cells)} by {len(cells[0])} cells, real minus generated, from "
-        f"{fixed(min(flat), 3)} to {fixed(max(flat), 3)}."
+        f"{rounded(min(flat))} to {rounded(max(flat))}."
     )
     return figure(key, (SIDE, SIDE), f"R-SaD of {short(name, 60)} by place", text, body)

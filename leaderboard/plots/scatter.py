@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed, number
+from leaderboard.numbers import number, rounded
 from leaderboard.plots.crowd import dots, legend
 from leaderboard.plots.front import pareto_front, stairs
 from leaderboard.plots.labels import Box, Placer
@@ -160,10 +160,10 @@ def _off(records: Sequence[Record], x: Axis, y: Axis, room: float) -> list[str]:
     random = _points(records, "random_codes")
     if random and not any(x.holds(px) and y.holds(py) for px, py in random):
         px, py = _mean(random)
-        off.append(f"random codes at ({fixed(px, 2)}, {fixed(py, 2)})")
+        off.append(f"random codes at ({rounded(px)}, {rounded(py)})")
     value = _always_yes(records)
     if value is not None and not x.holds(value):
-        off.append(f"always yes at {fixed(value, 2)}")
+        off.append(f"always yes at {rounded(value)}")
     if not off:
         return []
     whole = f"off the plot: {', '.join(off)}"
@@ -229,8 +229,10 @@ def _entries(records: Sequence[Record], x: Axis, y: Axis, placer: Placer) -> lis
         at = x(px), y(py)
         placer.block(*at, 6)
         if sx.ci95:
+            placer.avoid(x(sx.ci95[0]), at[1], x(sx.ci95[1]), at[1])
             whiskers.append(line(x(sx.ci95[0]), at[1], x(sx.ci95[1]), at[1], "whisker"))
         if sy.ci95:
+            placer.avoid(at[0], y(sy.ci95[1]), at[0], y(sy.ci95[0]))
             whiskers.append(line(at[0], y(sy.ci95[0]), at[0], y(sy.ci95[1]), "whisker"))
         marks.append(mark(record.architecture, *at, title=_sentence(record)))
     return whiskers + marks
@@ -268,8 +270,12 @@ def _named(records: Sequence[Record], x: Axis, y: Axis) -> Iterator[tuple[str, s
             text = f"{short(architecture_label(architecture))} {d_sae:,}"
             yield text, {record.id for record in seeds}, middle
             continue
+        apart = len({record.seed for record in seeds}) == len(seeds)
         for record, place in zip(seeds, places, strict=True):
-            yield short(record.name, 28), {record.id}, place
+            text = f"{short(architecture_label(architecture))} {d_sae:,}"
+            if apart and record.seed is not None:
+                text += f", seed {record.seed}"
+            yield text, {record.id}, place
 
 
 def _sentence(record: Record) -> str:
@@ -284,7 +290,9 @@ def _describe(records: Sequence[Record], front: Sequence[Record]) -> str:
     parts = []
     for (architecture, d_sae), seeds in list(groups(records).items())[:MANY]:
         px, py = _mean([_own(record) for record in seeds])
-        parts.append(f"{short(architecture_label(architecture))} {d_sae}: {px:.2f}, {py:.2f}")
+        parts.append(
+            f"{short(architecture_label(architecture))} {d_sae}: {rounded(px)}, {rounded(py)}"
+        )
     best = ", ".join(short(record.name, 40) for record in front[:LABELLED])
     return (
         "Scatter plot, MATCHScore then TAPAScore, means over seeds. " + "; ".join(parts) + ". "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from leaderboard.numbers import fixed
+from leaderboard.numbers import rounded
 from leaderboard.plots.crowd import dots
 from leaderboard.plots.labels import spread_out
 from leaderboard.plots.svg import (
@@ -181,7 +181,7 @@ def _marks(records: Sequence[Record], metric: str, axes: tuple[Axis, Axis]) -> l
         at = x(math.log2(record.d_sae))
         if score.ci95:
             whiskers.append(line(at, y(score.ci95[0]), at, y(score.ci95[1]), "whisker"))
-        title = f"{short(record.name, 60)}: {fixed(score.value, 3)}"
+        title = f"{short(record.name, 60)}: {rounded(score.value)}"
         marks.append(mark(record.architecture, at, y(score.value), 3.8, title))
     return whiskers + marks
 
@@ -198,8 +198,8 @@ def _describe(name: str, trained: Series, records: Sequence[Record], metric: str
     twin = _series(records, lambda record: record.baseline("untrained", metric))
     parts = []
     for d, values in trained.items():
-        text = f"{d}: {fixed(sum(values) / len(values), 2)}"
+        text = f"{d}: {rounded(sum(values) / len(values))}"
         if d in twin:
-            text += f", untrained twin {fixed(sum(twin[d]) / len(twin[d]), 2)}"
+            text += f", untrained twin {rounded(sum(twin[d]) / len(twin[d]))}"
         parts.append(text)
     return f"Line plot. {name} by dictionary size, mean over seeds. " + "; ".join(parts) + "."

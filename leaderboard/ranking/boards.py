@@ -10,8 +10,8 @@ from typing import Any
 from benchmark.errors import UserError
 from benchmark.names import slug
 from benchmark.states import State
-from leaderboard.definitions import COLUMNS, Column, judge_column
-from leaderboard.numbers import number, spread
+from leaderboard.definitions import COLUMNS, DELTAS, Column, judge_column
+from leaderboard.numbers import ITSELF, TO, number, spread
 from leaderboard.ranking.entries import Entry, Measured, Rank
 from leaderboard.ranking.grouping import by_board
 from leaderboard.ranking.ranks import rank
@@ -25,12 +25,16 @@ _SAME_PROTOCOL = ("version", "matcher", "beta", "max_latents", "match_split", "s
 
 @dataclass(frozen=True)
 class Reference:
-    """A row to read the others against: the range of a baseline over the board, by column."""
+    """A row to read the others against: the range of a baseline over the board, by column.
+
+    ``note`` says what the cells hold, where these are ranges.
+    """
 
     key: str
     label: str
     anchor: str
     cells: Mapping[str, str]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,11 +88,12 @@ def make_boards(records: Sequence[Record | Measured]) -> tuple[Board, ...]:
     Two records of one SAE on one board are a ``UserError`` naming both files.
     """
     measured = [Measured(each) if isinstance(each, Record) else each for each in records]
-    boards = [_board(key, group) for key, group in by_board(measured, _key).items()]
+    boards = [_board(key, group) for key, group in by_board(measured, board_key).items()]
     return tuple(sorted(boards, key=lambda board: (board.title, board.slug)))
 
 
-def _key(record: Record, data: State) -> str:
+def board_key(record: Record, data: State) -> str:
+    """Names the board of a record, its data taken to be in the state ``data``."""
     document = record.document
     encoder = document["encoder"]
     pairs = document.get("pairs_dataset")
@@ -166,7 +171,10 @@ def _references(records: list[Record], columns: Sequence[Column]) -> tuple[Refer
         if not any(found.values()):
             return None
         cells = {c.key: spread(found[c.key], c.decimals) if found[c.key] else "" for c in columns}
-        return Reference(key, label, anchor, cells)
+        if key == "untrained":
+            cells |= dict.fromkeys(DELTAS & cells.keys(), ITSELF)
+        ranges = any(TO in text for text in cells.values())
+        return Reference(key, label, anchor, cells, "lowest – highest" if ranges else "")
 
     rows = [
         row(

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leaderboard.numbers import MISSING, Number, fixed
+from leaderboard.definitions import Column
+from leaderboard.numbers import MISSING, Number, fixed, number
 from leaderboard.pages.citing import kind_of, page_path
+from leaderboard.reading.records import Score
 
 if TYPE_CHECKING:
     from leaderboard.building.bodies import AnyBoard, AnyEntry
@@ -160,7 +162,7 @@ def _moved(board: "AnyBoard", entry: "AnyEntry", frozen: Mapping[str, Any]) -> I
     scores = []
     for column in board.columns:
         cell, before = entry.cells[column.key], frozen["values"].get(column.key)
-        old, new = _frozen_text(before), _shown(cell)
+        old, new = frozen_text(before, column), _shown(cell)
         if old == new and before is not None and cell.value is not None:
             old, new = _apart(before["value"], cell.value, old)
         if old != new:
@@ -181,11 +183,11 @@ def _shown(cell: Number) -> str:
     return f"{cell.text} {cell.interval}" if cell.interval else cell.text
 
 
-def _frozen_text(value: Mapping[str, Any] | None) -> str:
+def frozen_text(value: Mapping[str, Any] | None, column: Column) -> str:
+    """As today's rule rounds it: a release may have been frozen under another."""
     if value is None:
         return MISSING
-    text = str(value["text"])
-    return f"{text} {value['interval']}" if value["interval"] else text
+    return _shown(number(Score.read({**value, "not_applicable": {}}), column.decimals))
 
 
 def _span(rank: Mapping[str, int] | None) -> str:

@@ -12,6 +12,7 @@ from benchmark.states import measured_at, state_of
 from leaderboard.building.cache import Cache, key_of
 from leaderboard.building.pool import Pool
 from leaderboard.definitions import COLUMNS, GENERATOR_COLUMNS
+from leaderboard.ranking.boards import board_key
 from leaderboard.ranking.entries import Measured, Origin, Past
 from leaderboard.ranking.generator_boards import MeasuredGenerator
 from leaderboard.ranking.grouping import newest_by_place
@@ -30,11 +31,13 @@ class Found:
     """Records with their origins, ordered by id, then by content.
 
     ``files``: the file of every record and of every earlier measurement, by the record's hash.
+    ``waiting``: submissions that were never measured and not taken back.
     """
 
     saes: tuple[Measured, ...]
     generators: tuple[MeasuredGenerator, ...]
     files: Mapping[str, File]
+    waiting: "tuple[Submission, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,43 @@ def find(results: Path | None, submissions: Path | None, cache: Cache, pool: Poo
         tuple(each for each in measured if isinstance(each, Measured)),
         tuple(each for each in measured if isinstance(each, MeasuredGenerator)),
         {records[file.path].sha256: file for file in files},
+        tuple(
+            folder.submission
+            for folder in folders
+            if not folder.results and folder.submission.withdrawn is None
+        ),
     )
+
+
+def without_repeats(found: Found) -> tuple[Found, list[tuple[str, str]]]:
+    """Without records that lie alone and measure what a submission on their board does.
+
+    Also gives the ids of each and of its submission.
+    """
+    alone = [each for each in found.saes if each.origin.submission is None]
+    submitted = {
+        _same(each.record): each.record.id
+        for each in found.saes
+        if alone and each.origin.submission is not None and not each.origin.withdrawn
+    }
+    submitted.pop(None, None)
+    repeats = {
+        each.record.sha256: (each.record.id, submission)
+        for each in alone
+        if (submission := submitted.get(_same(each.record))) is not None
+    }
+    kept = (
+        each
+        for each in found.saes
+        if each.origin.submission is not None or each.record.sha256 not in repeats
+    )
+    return replace(found, saes=tuple(kept)), list(repeats.values())
+
+
+def _same(record: Record) -> Any:
+    """Weights and board of a record; None where its weights are not stated."""
+    weights = record.document["submission"].get("weights_sha256")
+    return None if weights is None else (weights, board_key(record, state_of(record.document)))
 
 
 def with_judgements(

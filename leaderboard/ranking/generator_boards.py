@@ -129,7 +129,7 @@ def _board(key: str, group: list[MeasuredGenerator]) -> GeneratorBoard:
     records = [each.record for each in current]
     first = (records or [each.record for each in group])[0].document
     digest = hashlib.sha256(key.encode()).hexdigest()[:8]
-    fair = [None if record.copies else record.score(HEADLINE) for record in records]
+    fair = [None if record.copies else record.reach(HEADLINE) for record in records]
     ranks = rank(fair, higher=False)
     entries = [_entry(each, at) for each, at in zip(current, ranks, strict=True)]
     last = len(records) + 1
@@ -159,5 +159,5 @@ def _entry(measured: MeasuredGenerator, at: Rank | None) -> GeneratorEntry:
     nulls = {}
     for column in GENERATOR_COLUMNS:
         if (null := record.null(column.key)) is not None:
-            nulls[column.key] = plain(null[1], cells[column.key].decimals or column.decimals)
+            nulls[column.key] = plain(null[1], column.decimals)
     return GeneratorEntry(record=record, cells=cells, rank=at, origin=measured.origin, nulls=nulls)

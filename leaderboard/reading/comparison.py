@@ -1,4 +1,4 @@
-"""A comparison of image sets on the site: its page and document, as they were written."""
+"""A comparison of image sets on the site: its document as it was written, its page linked back."""
 
 from pathlib import Path
 
@@ -6,11 +6,15 @@ from benchmark.errors import UserError
 from leaderboard.reading.records import read
 
 _GENERATOR = 'content="Assay leaderboard'
+_TITLE = b"<h1>"
+_CRUMBS = b'<p class="crumbs"><a href="../index.html">All boards</a></p>\n'
 _MOST_BYTES = 64 * 2**20
 
 
 def copy_comparison(source: Path, out: Path) -> None:
     """Copy ``comparison.json`` and ``report.html`` of a folder into the new folder ``out``.
+
+    The page gets a link to the site above its title.
 
     Raises:
         UserError: one of them is absent, the document breaks its schema, or the page is not one
@@ -25,4 +29,4 @@ def copy_comparison(source: Path, out: Path) -> None:
         raise UserError(f"{page}: not a page that `assay images compare --out` wrote")
     out.mkdir()
     (out / document.name).write_bytes(document.read_bytes())
-    (out / page.name).write_bytes(text)
+    (out / page.name).write_bytes(text.replace(_TITLE, _CRUMBS + _TITLE, 1))

@@ -1,7 +1,7 @@
 """Result records of image generators."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from leaderboard.reading.records import Named, Score, compact
@@ -70,3 +70,16 @@ class GeneratorRecord(Named):
         """Whether the score is no larger than its null's 95 % point; None without a null."""
         found = self.document["null"].get(key)
         return None if found is None else bool(found["inside"])
+
+    def reach(self, key: str) -> Score | None:
+        """The score with the range that its rank rests on in place of its spread.
+
+        The range holds the value, and begins at 0 inside the null: such a set cannot be told from
+        the real one.
+        """
+        score = self.score(key)
+        if score is None or score.value is None or score.ci95 is None:
+            return score
+        low = 0.0 if self.inside_null(key) else score.ci95[0]
+        ends = (min(low, score.value), max(score.ci95[1], score.value))
+        return replace(score, ci95=ends)

@@ -206,6 +206,14 @@ addEventListener("mouseover", (event) => {
   if (cell && !cell.title) cell.title = cell.dataset.value;
 });
 
+// A wide table shows at its edge that there is more of it.
+function markEdge(scroller) {
+  const look = () => scroller.classList.toggle("more-right", scroller.scrollWidth - scroller.clientWidth - scroller.scrollLeft > 2);
+  scroller.addEventListener("scroll", look, { passive: true });
+  const observer = new ResizeObserver(look);
+  for (const part of [scroller, ...scroller.children]) observer.observe(part);
+}
+
 addEventListener("DOMContentLoaded", () => {
   const boards = [...document.querySelectorAll(".tools")];
   const own = new Set(boards.map((tools) => tools.dataset.for));
@@ -214,4 +222,5 @@ addEventListener("DOMContentLoaded", () => {
     if (!own.has(table.id) && table.tHead?.querySelector("th[data-sort]")) makeSortable(table);
   }
   document.querySelectorAll(".copyable").forEach(makeCopyable);
+  document.querySelectorAll(".scroller").forEach(markEdge);
 });

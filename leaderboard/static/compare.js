@@ -9,6 +9,11 @@ const fixed = (value, digits) => {
   const text = value.toFixed(digits);
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "\u2212");
 };
+// the page's own rule: more digits only where it would show as 0
+const rounded = (value, digits = 3) => {
+  for (let more = digits; more <= 6; more += 1) if (Number(value.toFixed(more)) !== 0) return fixed(value, more);
+  return fixed(value, digits);
+};
 
 window.assayCompare = (section, table, changed) => {
   const rows = new Map([...table.tBodies[0].rows].map((row) => [row.dataset.id, row]));
@@ -50,7 +55,9 @@ window.assayCompare = (section, table, changed) => {
       ...last.map((text) => make("th", { scope: "col", class: "num" }, text))));
   const framed = (grid, id, caption, extra = "") => {
     grid.prepend(make("caption", { id }, caption));
-    return make("div", { class: `scroller ${extra}`, role: "region", "aria-labelledby": id, tabindex: "0" }, grid);
+    const scroller = make("div", { class: `scroller ${extra}`, role: "region", "aria-labelledby": id, tabindex: "0" }, grid);
+    markEdge(scroller);
+    return scroller;
   };
 
   const scores = () => {
@@ -60,13 +67,12 @@ window.assayCompare = (section, table, changed) => {
       if (index < 2 || th.dataset.sort !== "number") return;
       const cells = picked.map((id) => rows.get(id).cells[index]);
       const values = cells.map((cell) => (cell.dataset.value === undefined ? null : Number(cell.dataset.value)));
-      const known = values.filter((value) => value !== null);
-      if (known.length === 0) return;
+      if (values.every((value) => value === null)) return;
       const way = th.dataset.direction;
-      const best = way === "up" ? Math.max(...known) : way === "down" ? Math.min(...known) : null;
+      const best = way === undefined ? -1 : winner(cells, values, way);
       const line = make("tr", {}, make("th", { scope: "row", class: "name" }, th.dataset.name));
       cells.forEach((cell, at) => {
-        const shown = make("td", { class: values[at] === best && known.length > 1 ? "num best" : "num" });
+        const shown = make("td", { class: at === best ? "num best" : "num" });
         for (const part of cell.querySelectorAll(".v, .ci")) shown.append(make("span", { class: part.classList.contains("ci") ? "ci" : "v" }, part.textContent));
         line.append(shown);
       });
@@ -75,17 +81,38 @@ window.assayCompare = (section, table, changed) => {
     });
     const last = picked.length === 2 ? ["First − second"] : [];
     return framed(make("table", { class: "data side" }, head("Score", picked, last), make("tbody", {}, ...lines)), "compare-scores",
-      `Bold: the better value. ${spreads ? "In brackets the resampling spread of a divergence, which may lie above it." : "An interval says how sure it is."}`);
+      `Bold: the ${picked.length === 2 ? "better" : "best"} value, where its ${spreads ? "range" : "interval"} lies apart from ${picked.length === 2 ? "the other" : "all others"}; nothing is bold where the order is not settled.${spreads ? " In brackets the resampling spread of a divergence, which may lie above it; its range holds the value too and begins at 0 inside the null." : ""}`);
   };
-  const ends = (cell) => (cell.querySelector(".ci")?.textContent ?? "").replace(/[[\]]/g, "").split(",").map(toNumber);
+  const ends = (cell) => {
+    const [low, high] = (cell.querySelector(".ci")?.textContent ?? "").replace(/[[\]]/g, "").split(",").map(toNumber);
+    if (!spreads || low === null || high === undefined) return [low, high];
+    const value = Number(cell.dataset.value);
+    return [cell.querySelector(".null.inside") ? 0 : Math.min(low, value), Math.max(high, value)];
+  };
+  const known = ([low, high]) => low !== null && low !== undefined && high !== null && high !== undefined;
+  // the place of the value whose interval lies apart from all others, on the better side; else -1
+  const winner = (cells, values, way) => {
+    const there = values.flatMap((value, at) => (value === null ? [] : [at]));
+    if (there.length < 2) return -1;
+    const sign = way === "up" ? 1 : -1;
+    const best = there.reduce((a, b) => (sign * values[b] > sign * values[a] ? b : a));
+    const own = ends(cells[best]);
+    const clear = there.every((at) => {
+      if (at === best) return true;
+      const other = ends(cells[at]);
+      if (!known(own) || !known(other)) return false;
+      return way === "up" ? other[1] < own[0] : own[1] < other[0];
+    });
+    return clear ? best : -1;
+  };
   const difference = (cells, values) => {
     const cell = make("td", { class: "num" });
     if (values.includes(null)) { cell.append("n/a"); return cell; }
     const digits = Math.max(...cells.map((one) => (one.querySelector(".v").textContent.split(".")[1] ?? "").length));
-    cell.append(make("span", { class: "v" }, fixed(values[0] - values[1], digits)));
+    cell.append(make("span", { class: "v" }, rounded(values[0] - values[1], digits)));
     const [[a, b], [c, d]] = cells.map(ends);
-    if (![a, b, c, d].includes(null) && b !== undefined && d !== undefined) {
-      cell.append(make("span", { class: "ci" }, `${spreads ? "spreads" : "intervals"} ${a <= d && c <= b ? "meet" : "apart"}`));
+    if (known([a, b]) && known([c, d])) {
+      cell.append(make("span", { class: "ci" }, `${spreads ? "ranges" : "intervals"} ${a <= d && c <= b ? "meet" : "apart"}`));
     }
     return cell;
   };
@@ -106,7 +133,7 @@ window.assayCompare = (section, table, changed) => {
       return { concept, values, apart };
     });
     lines.sort((a, b) => (a.apart === null) - (b.apart === null) || Math.abs(b.apart) - Math.abs(a.apart) || order.compare(a.concept, b.concept));
-    const cell = (value) => make("td", { class: "num" }, value === null ? "n/a" : fixed(value, 2));
+    const cell = (value) => make("td", { class: "num" }, value === null ? "n/a" : rounded(value));
     return make("tbody", {}, ...lines.map(({ concept, values, apart }) =>
       make("tr", {}, make("th", { scope: "row", class: "name" }, make("bdi", {}, concept)), ...values.map(cell), cell(apart))));
   };

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from benchmark.metrics import LEAST_SAES, QuartileTest, quartile_test, sparsity_trap
@@ -45,9 +45,11 @@ class AcrossView:
 
     n: int
     n_with_pairs: int
+    n_pairs: int
     groups: tuple[Group, ...]
     enrichment: Number
     enriched: str
+    n_enriched: int
     published_enrichment: str
     published_enriched: str
     trap: Number
@@ -62,6 +64,7 @@ def across_view(board: Board) -> AcrossView | None:
     if len(records) < LEAST_SAES:
         return None
     shares = {record.id: _shares(record) for record in records}
+    pairs = {record.id: _pairs(record) for record in records}
     known = [score for record in records if (score := _enrichment(record)) is not None]
     trap = sparsity_trap(
         [_value(record, "c5", "l0") for record in records],
@@ -71,6 +74,7 @@ def across_view(board: Board) -> AcrossView | None:
     return AcrossView(
         n=len(records),
         n_with_pairs=sum(four is not None for four in shares.values()),
+        n_pairs=sum(pairs.values()),
         groups=beside_paper(
             records,
             shares,
@@ -80,12 +84,14 @@ def across_view(board: Board) -> AcrossView | None:
             },
             paper_row(None, aiu().document["redundancy"]["all"]["p_printed"]),
             "no redundant pairs inside a quartile",
+            pairs,
         ),
-        enrichment=plain(statistics.median(known) if known else None),
+        enrichment=plain(statistics.median(known) if known else None, 2),
+        n_enriched=len(known),
         enriched=f"{sum(value > 1 for value in known)} of {len(known)}",
         published_enrichment=aiu().printed("enrichment_q1_median"),
         published_enriched=aiu().printed("enrichment_q1_above_1"),
-        trap=number(Score(rho.value, rho.ci95, rho.n, rho.not_applicable), 2),
+        trap=number(Score(rho.value, rho.ci95, rho.n, rho.not_applicable)),
         trap_p=p_text(trap.p_value),
         trap_n=rho.n,
         published_trap=aiu().printed("sparser_more_concentrated"),
@@ -105,6 +111,7 @@ def beside_paper(
     printed: Mapping[str, TestRow],
     whole: TestRow,
     missing: str,
+    counts: Mapping[str, int] | None = None,
 ) -> tuple[Group, ...]:
     """Our test of every architecture beside the paper's, then that over all SAEs.
 
@@ -114,18 +121,25 @@ def beside_paper(
         printed: the paper's row by the architecture's label.
         whole: the paper's row over all.
         missing: why an SAE has no values.
+        counts: id → how many things its values are shares of, where that is shown.
     """
-    ours: dict[str, list[Sequence[float] | None]] = {}
+    ours: dict[str, list[str]] = {}
     for record in records:
-        ours.setdefault(architecture_label(record.architecture), []).append(values[record.id])
+        ours.setdefault(architecture_label(record.architecture), []).append(record.id)
+
+    def here(ids: Sequence[str]) -> TestRow:
+        row = _here([values[each] for each in ids], missing)
+        count = 0 if counts is None else sum(counts[each] for each in ids)
+        return replace(row, saes=f"{row.saes} ({count:,})") if count else row
+
     labels = sorted({*ours, *printed}, key=lambda label: (architecture_index(label), label))
     groups = []
     for label in labels:
-        rows = [_here(ours.get(label, []), missing)]
+        rows = [here(ours.get(label, []))]
         if row := printed.get(label):
             rows.append(row)
         groups.append(Group(label, tuple(rows)))
-    return (*groups, Group("All", (_here(list(values.values()), missing), whole)))
+    return (*groups, Group("All", (here(list(values)), whole)))
 
 
 def _here(values: Sequence[Sequence[float] | None], missing: str) -> TestRow:
@@ -172,6 +186,10 @@ def _shares(record: Record) -> list[float] | None:
     scores = record.document["card"]["c1"]["within_quartile_share"]
     values = [score["value"] for score in scores]
     return None if any(value is None for value in values) else values
+
+
+def _pairs(record: Record) -> int:
+    return sum(record.document["card"]["c1"]["within_quartile"])
 
 
 def _enrichment(record: Record) -> float | None:

@@ -1,5 +1,6 @@
 """What a board shows: on the front page its leaders, on its own page everything."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from leaderboard.numbers import rounded
 from leaderboard.plots import (
     HeatRow,
     gate_panels,
@@ -199,11 +201,12 @@ class BoardView:
 
 @dataclass(frozen=True)
 class GateView:
-    """The gate's verdict and figure."""
+    """The gate's verdict and figure, and what L0 its SAEs and their twins have."""
 
     d_sae: int
     passed: bool
     panels: tuple[Markup, ...]
+    sparsity: str
 
 
 def view_board(board: Board) -> BoardView:
@@ -215,11 +218,32 @@ def view_board(board: Board) -> BoardView:
     return BoardView(board, columns, findings(board.entries, columns), _glyphs(board.entries))
 
 
-def gate_view(gate: Gate | None) -> GateView | None:
+def gate_view(gate: Gate | None, boards: Sequence[Board]) -> GateView | None:
     """The gate ready to be shown; None where none was run."""
     if gate is None:
         return None
-    return GateView(gate.d_sae, gate.passed, tuple(gate_panels("gate", gate)))
+    panels = tuple(gate_panels("gate", gate))
+    return GateView(gate.d_sae, gate.passed, panels, _sparsity(gate, boards))
+
+
+def _sparsity(gate: Gate, boards: Sequence[Board]) -> str:
+    """Mean L0 of the gate's SAEs and of their twins, by architecture, where their records lie."""
+    own = [e.record for board in boards for e in board.entries if e.submission is None]
+    told = []
+    for name in dict.fromkeys(row.architecture for row in gate.rows):
+        pairs = [
+            (sae.value, twin.value)
+            for record in own
+            if (record.architecture, record.d_sae) == (name, gate.d_sae)
+            and (sae := record.score("l0")) is not None
+            and (twin := record.baseline("untrained", "l0")) is not None
+            and sae.value is not None
+            and twin.value is not None
+        ]
+        if pairs:
+            own_l0, twin_l0 = (rounded(statistics.mean(s), 1) for s in zip(*pairs, strict=True))
+            told.append(f"{architecture_label(name)} {own_l0}, twins {twin_l0}")
+    return "; ".join(told)
 
 
 def _glyphs(entries: Sequence[Entry]) -> Mapping[str, Markup]:

@@ -17,13 +17,13 @@ from leaderboard.text import cut
 def concept_script(board: Any, entry: Any) -> str:
     """The file ``compare/<board>/<id>.js``: F1 and changes of each concept, in name order.
 
-    Values have four decimals, which is more than a comparison shows.
+    Values have five decimals, which is more than a comparison shows.
     """
     found = entry.record.concepts
     order = sorted(range(len(found.names)), key=lambda i: found.names[i])
 
     def column(values: Values) -> list[float | None]:
-        return [None if (v := values[i]) is None else round(v, 4) for i in order]
+        return [None if (v := values[i]) is None else round(v, 5) for i in order]
 
     document = {
         "id": entry.record.id,

@@ -6,15 +6,17 @@ from typing import Any
 
 import jinja2
 
+from leaderboard.numbers import rounded
 from leaderboard.plots.scatter import MANY
 from leaderboard.text import cut
 from leaderboard.views.board import TOP
 
 
 def register(environment: jinja2.Environment) -> None:
-    """Give ``environment`` the filters ``cut`` and ``moves``, and the limits that pages mention."""
+    """Give ``environment`` its filters, and the limits that pages mention."""
     environment.filters["cut"] = cut
     environment.filters["moves"] = moves
+    environment.filters["rounded"] = rounded
     environment.globals |= {"top": TOP, "many": MANY}
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.numbers import Number
+from leaderboard.pages.judged import judged_part
 from leaderboard.reading.records import DAME, Score
 from leaderboard.views.columns import ColumnView
 
@@ -28,7 +29,7 @@ class Finding:
     """Who leads one column, and how many cannot be told from it.
 
     ``shared`` is how many others have the very same value, ``rivals`` how many have an interval
-    that meets the leader's.
+    that meets the leader's; ``note`` says what else belongs to the number.
     """
 
     question: str
@@ -38,6 +39,7 @@ class Finding:
     shared: int
     rivals: int
     alone: bool
+    note: str = ""
 
     @property
     def sure(self) -> str:
@@ -50,12 +52,15 @@ class Finding:
         if self.rivals == 0:
             return "clear of all others"
         others = "1 other" if self.rivals == 1 else f"{self.rivals:,} others"
-        ends = "spreads" if self.column.column.definition.spread_only else "intervals"
+        ends = "ranges" if self.column.column.definition.spread_only else "intervals"
         return f"not settled: the {ends} of {others} reach it"
 
 
 def findings(entries: Sequence[Any], columns: Sequence[ColumnView]) -> tuple[Finding, ...]:
-    """One finding for each column that answers a question, in the order of the columns."""
+    """One finding for each column that answers a question, in the order of the columns.
+
+    Generators are told apart by what their ranks rest on, not by their spreads.
+    """
     found = []
     for column in columns:
         question = _question(column.key)
@@ -63,12 +68,17 @@ def findings(entries: Sequence[Any], columns: Sequence[ColumnView]) -> tuple[Fin
             continue
         scores: dict[str, Score] = {}
         for entry in entries:
-            score = entry.record.score(column.key)
+            score = _reach(entry.record, column.key)
             if score is not None and score.value is not None:
                 scores[entry.record.id] = score
         if scores:
             found.append(_finding(question, column, entries, scores))
     return tuple(found)
+
+
+def _reach(record: Any, key: str) -> Score | None:
+    score: Score | None = record.reach(key) if hasattr(record, "reach") else record.score(key)
+    return score
 
 
 def _question(key: str) -> str | None:
@@ -95,10 +105,11 @@ def _finding(
         question=question,
         column=column,
         entry=leader,
-        number=column.shown(leader.cells[column.key], own),
+        number=leader.cells[column.key],
         shared=sum(score.value == own.value for score in others),
         rivals=sum(overlap(own, score) for score in others),
         alone=not others,
+        note=judged_part(leader.record, column.key),
     )
 
 

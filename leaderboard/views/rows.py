@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from leaderboard.numbers import Number
+from leaderboard.numbers import Number, rounded
 from leaderboard.plots.svg import architecture_label
 from leaderboard.reading.records import Score
 from leaderboard.text import bdi, cut, esc
@@ -103,13 +103,13 @@ def generator_row(
     record = entry.record
     parts = [
         f'<tr data-id="{esc(record.id)}" data-licence="{esc(licence(entry))}">' if data else "<tr>",
-        rank_cell(entry, "spreads"),
+        rank_cell(entry, "ranges"),
         f'<th scope="row" class="name"><a href="{root}generators/{esc(record.id)}.html">'
         f"{bdi(record.name)}</a>{flags(entry)}{_copies(record)}</th>"
         f'<td class="num" data-value="{record.n}"><span class="v">{record.n:,}</span></td>',
     ]
     for column in columns:
-        number = column.shown(entry.cells[column.key], record.score(column.key))
+        number = entry.cells[column.key]
         parts.append(_with_null(cell(number, column.pad(number), hover=hover), record, column))
     return "".join([*parts, "</tr>\n"])
 
@@ -120,7 +120,7 @@ def _with_null(text: str, record: Any, column: ColumnView) -> str:
         return text
     inside = record.inside_null(column.key)
     word = "" if inside is None else " inside" if inside else " outside"
-    shown = f"{null[1]:.{column.decimals + 1}f}"  # so that it stands apart from the value
+    shown = rounded(null[1], column.column.decimals)
     note = f'<span class="null{word}" title="95 % point of its permutation null">'
     return text.removesuffix("</td>") + f"{note}null {shown}{_tick(inside)}</span></td>"
 
@@ -152,7 +152,7 @@ def _cells(
     entry: Any, columns: Sequence[ColumnView], glyphs: Mapping[str, str], hover: bool
 ) -> Iterable[str]:
     for index, column in enumerate(columns):
-        number = column.shown(entry.cells[column.key], entry.record.score(column.key))
+        number = entry.cells[column.key]
         glyph = glyphs.get(entry.record.id, "") if index == 0 else ""
         cls = " headline" if index == 0 else ""
         yield cell(number, column.pad(number), cls, glyph, hover)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from leaderboard.definitions import BY_ANCHOR, Definition
-from leaderboard.numbers import Number, fixed, number, pad
+from leaderboard.numbers import Number, number, pad, rounded
 from leaderboard.plots.bars import three_bars
 from leaderboard.plots.svg import architecture_label
 from leaderboard.reading.records import SANITY_KINDS, Sanity, SanityRow
@@ -99,7 +99,6 @@ def _metric(row: SanityRow) -> MetricView:
 
 def _cell(values: Mapping[str, float | None]) -> tuple[str, str]:
     trained, untrained, random = (
-        _NO_VALUE if values[kind] is None else fixed(values[kind] or 0.0, 3)
-        for kind in SANITY_KINDS
+        _NO_VALUE if values[kind] is None else rounded(values[kind] or 0.0) for kind in SANITY_KINDS
     )
     return trained, f"{untrained} · {random}"

@@ -115,7 +115,8 @@ def test_references_show_the_range_of_the_baselines() -> None:
         "prevalence",
     ]
     twin, _, prevalence = board.references
-    assert twin.cells["delta_match_score"] == ""
+    assert twin.cells["delta_match_score"] == twin.cells["delta_tapa_score"] == "–"
+    assert (twin.note, prevalence.note) == ("lowest – highest", "")
     assert "0.3" in twin.cells["match_score"]
     assert prevalence.cells["match_score"] == "0.280"
     assert prevalence.cells["tapa_score"] == ""

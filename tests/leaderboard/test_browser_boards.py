@@ -170,7 +170,7 @@ def test_a_board_of_generators_sorts_and_compares(browser: Any, full_site: Path)
         page.get_by_role("button", name="Compare", exact=True).click()
         assert page.locator("#compare tbody tr", has_text="SaD").first.is_visible()
         said = page.locator("#compare").inner_text()
-        assert "spreads meet" in said or "spreads apart" in said
+        assert "ranges meet" in said or "ranges apart" in said
         assert "interval" not in said
 
 
@@ -217,3 +217,19 @@ def test_a_long_board_shows_its_first_rows_and_all_when_asked(
     with opened(browser, java_script_enabled=False) as page:
         page.goto(long_board.as_uri())
         assert page.locator("table.leader tbody tr:visible").count() == 203
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_wide_table_shows_at_its_edge_that_there_is_more(
+    browser: Any, full_site: Path, width: int
+) -> None:
+    with opened(browser, width) as page:
+        page.goto(board_page(full_site).as_uri())
+        page.locator(".scroller.more-right").first.wait_for()
+        for scroller in page.locator(".scroller").all():
+            hidden = scroller.evaluate("s => s.scrollWidth - s.clientWidth")
+            marked = "more-right" in (scroller.get_attribute("class") or "")
+            assert marked == (hidden > 2)
+        first = page.locator(".scroller.more-right").first
+        first.evaluate("s => { s.scrollLeft = s.scrollWidth; }")
+        page.locator(".scroller:not(.more-right) table.leader").wait_for()

@@ -50,7 +50,7 @@ def test_the_newest_page_says_what_changed(browser: Any, released: Path) -> None
         )
         assert "Brand new" in listed["New"]
         assert "Gone: withdrawn: A mistake." in listed["Gone"]
-        assert "→ 0.42 [0.41, 0.43]" in listed["Moved"]
+        assert "→ 0.420 [0.410, 0.430]" in listed["Moved"]
         assert "Same" not in listed["Moved"]
         follow(page, changes.get_by_role("link", name="2026.1"))
         assert page.url.endswith("r/2026.1/index.html")

@@ -48,8 +48,8 @@ def test_every_criterion_stands_with_value_and_interval(write_results: Writer) -
     record["card"]["c2"]["complete_fraction"] |= {"value": 0.4615, "ci95": [0.41, 0.53]}
     table = {row[1]: row for row in rows(page(write_results, record)) if len(row) == 5}
     assert table["C2 completeness Concepts found (F₁ ≥ 0.5) ↑"][2:] == [
-        "0.46",
-        "[0.41, 0.53]",
+        "0.462",
+        "[0.410, 0.530]",
         "27",
     ]
     assert table["C1 non-redundancy Redundant pairs ↓"][2] == "17"
@@ -128,7 +128,7 @@ def test_ours_stands_beside_the_papers() -> None:
     assert (found.n, found.n_with_pairs) == (12, 6)
     groups = {group.label: group.rows for group in found.groups}
     here, paper = groups["TopK"]
-    assert here.saes == "6 of 6"
+    assert here.saes == "6 of 6 (102)"
     assert [number.text for number in here.quartiles] == ["58.8", "17.6", "11.8", "11.8"]
     assert here.p == "0.031"
     assert [number.text for number in paper.quartiles] == ["77.2", "10.3", "3.1", "9.4"]
@@ -138,7 +138,7 @@ def test_ours_stands_beside_the_papers() -> None:
     assert {number.text for number in silent.quartiles} == {"n/a"}
     assert silent.p == silent.d == "n/a"
     assert groups["Gated"][0].saes == "none"
-    assert groups["All"][0].saes == "6 of 12"
+    assert groups["All"][0].saes == "6 of 12 (102)"
     assert groups["All"][1].p == "2.2e-57"
     assert found.enriched.endswith("of 6")
 

@@ -13,7 +13,8 @@ from site_submissions import sae_submission
 
 from benchmark.errors import UserError
 from benchmark.submissions import Submission
-from leaderboard.pages.citing import Citation, Citing, Permalink, badge, cite, latex
+from leaderboard.pages.badges import badge
+from leaderboard.pages.citing import Citation, Citing, Permalink, cite, latex
 from leaderboard.ranking.boards import Board, make_boards
 from leaderboard.ranking.entries import Measured, Origin
 from leaderboard.ranking.generator_boards import make_generator_boards
@@ -51,8 +52,12 @@ def test_every_style_has_the_number_who_and_where_it_stays() -> None:
     citation = linked(board_of(["Ada Lovelace", "Grace Hopper"]))
     url = f"{BASE}r/2026.1/saes/demo-topk-512-s0.html#x"
     assert citation.permalink == url
-    for text in (citation.text, citation.bibtex, citation.apa, citation.csl):
+    for text in (citation.text, citation.bibtex, citation.csl):
         assert "0.123 [0.119, 0.127]" in text
+        for part in ("fingerprint ", "protocol ", "Assay ", "Record "):
+            assert part in text
+    assert "0.123 (0.119, 0.127)" in citation.apa
+    for text in (citation.text, citation.bibtex, citation.apa, citation.csl):
         assert url in text
         assert "release 2026.1" in text
     assert citation.apa.startswith("Ada Lovelace, & Grace Hopper. (2026). TopK 512 (seed 0) on ")
@@ -62,12 +67,35 @@ def test_every_style_has_the_number_who_and_where_it_stays() -> None:
     assert item["issued"] == {"date-parts": [[2026, 11, 30]]}
 
 
-def test_without_a_release_there_is_no_permalink() -> None:
+def test_without_a_release_the_page_is_cited_and_there_is_no_permalink() -> None:
     citation = cited(board_of([]), base_url=BASE)
     assert citation.permalink is None
-    assert "https://" not in citation.bibtex + citation.apa + citation.csl
+    page = f"{BASE}saes/demo-topk-512-s0.html#"
+    for text in (citation.text, citation.bibtex, citation.apa, citation.csl):
+        assert page in text
     assert citation.apa.startswith("The Assay authors. (2026).")
-    assert "URL" not in json.loads(citation.csl)[0]
+    assert cited(board_of([])).markdown is None
+    assert "URL" not in json.loads(cited(board_of([])).csl)[0]
+
+
+@pytest.mark.parametrize(("inside", "root"), [(None, BASE), ("2026.1", f"{BASE}r/2026.1/")])
+def test_a_badge_for_a_readme_has_whole_addresses(inside: str | None, root: str) -> None:
+    found = linked(board_of([]), inside=inside)
+    match = re.fullmatch(r"\[!\[Assay: demo-topk-512-s0\]\((.+)\)\]\((.+)\)", found.markdown or "")
+    assert match is not None
+    assert match[1] == root + found.badge
+    assert match[2].startswith(f"{root}saes/demo-topk-512-s0.html#")
+
+
+def test_apa_has_no_brackets_in_brackets() -> None:
+    inner = cited(board_of([])).apa.split("[", 1)[1]
+    assert inner.count("[") == 0
+    assert inner.count("]") == 1
+
+
+@pytest.mark.parametrize(("id_", "start"), [("one", "assay-one-"), ("assay-one", "assay-one-")])
+def test_a_key_names_the_suite_once(id_: str, start: str) -> None:
+    assert cited(board_of([], id=id_)).bibtex.startswith(f"@misc{{{start}")
 
 
 def test_links_fit_the_page_they_stand_on() -> None:

@@ -3,6 +3,7 @@
 import json
 import threading
 import urllib.request
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -50,15 +51,65 @@ def test_build_takes_submissions_and_results_where_they_are(
 
 def test_a_release_stands_in_the_next_build(write_results: Writer, tmp_path: Path) -> None:
     write_results([make_record()])
-    printed, said = run("release", "2026.1")
+    printed, said = run("release", "2026.1", "--results", "results")
     assert printed.strip() == "leaderboard/releases/2026.1"
+    assert "takes results from results\n" in said
     assert "no --base-url" in said
     _, said = run("build")
     assert "no sitemap.xml and no feed.xml" in said
     assert (tmp_path / "site" / "r" / "2026.1" / "index.html").is_file()
-    again = CliRunner().invoke(site.app, ["release", "2026.1"])
+    again = CliRunner().invoke(site.app, ["release", "2026.1", "--results", "results"])
     assert isinstance(again.exception, UserError)
     assert "never written again" in str(again.exception)
+
+
+def local_files(folder: Path) -> None:
+    """What a demo leaves beside its results."""
+    (folder / "gate.json").write_text(json.dumps(make_gate()))
+    (folder / "sanity.json").write_text(json.dumps(make_sanity()))
+    (folder / "judgements").mkdir()
+    (folder / "judgements" / "one.json").write_text(json.dumps(make_judgement(make_record())))
+
+
+def test_a_release_takes_no_local_files(write_results: Writer, tmp_path: Path) -> None:
+    document = measured("one", 1)
+    write_submission(tmp_path / "submissions", "saes", sae_submission(document), document)
+    write_results([make_record()])
+    local_files(tmp_path)
+    _, said = run("release", "2026.1")
+    assert [line for line in said.splitlines() if line.startswith("takes")] == [
+        "takes submissions from submissions"
+    ]
+    release = json.loads((tmp_path / "leaderboard/releases/2026.1/release.json").read_text())
+    assert [entry["id"] for board in release["boards"] for entry in board["entries"]] == ["one"]
+    with zipfile.ZipFile(tmp_path / "leaderboard/releases/2026.1/pages.zip") as pages:
+        index = pages.read("index.html").decode()
+    assert "Does training show?" not in index
+    assert "Do the metrics see training?" not in index
+    _, said = run("release", "2026.2", "--results", "results", "--gate", "gate.json")
+    assert "takes gate from gate.json" in said
+    assert "takes submissions from submissions" in said
+    assert "sanity" not in said
+
+
+def test_a_release_of_nothing_says_what_to_name(write_results: Writer) -> None:
+    write_results([make_record()])
+    done = CliRunner().invoke(site.app, ["release", "2026.1"])
+    assert isinstance(done.exception, UserError)
+    assert "--submissions" in str(done.exception)
+
+
+def test_the_project_is_linked_where_it_is_known(write_results: Writer, tmp_path: Path) -> None:
+    write_results([make_record()])
+    run("build")
+    index = (tmp_path / "site" / "index.html").read_text()
+    assert "First clone the project's repository" in index.replace("&#39;", "'")
+    run("build", "--repository", "https://example.org/owner/assay/")
+    for page in ("index.html", "methods.html"):
+        text = (tmp_path / "site" / page).read_text()
+        assert 'href="https://example.org/owner/assay"' in text
+    done = CliRunner().invoke(site.app, ["build", "--repository", "git@example.org:assay"])
+    assert "repository 'git@example.org:assay': expected a web address" in str(done.exception)
 
 
 @pytest.mark.parametrize("address", ["example.org", "ftp://example.org", "https://a b", "https://"])

@@ -45,7 +45,7 @@ def test_two_side_by_side_with_their_difference(browser: Any, full_site: Path) -
         url = page.url
     records = {name: record_of(full_site, name) for name in PAIR}
     held_out = [records[name]["scores"]["match_score"]["value"] for name in PAIR]
-    assert scores["MATCHScore held-out"][0].startswith(f"{held_out[0]:.2f}")
+    assert scores["MATCHScore held-out"][0].startswith(f"{held_out[0]:.3f}")
     assert scores["MATCHScore held-out"][2].split()[0] == signed(held_out[0] - held_out[1])
     rows = {
         row["concept"]: [row["f1"]] for name in PAIR[:1] for row in records[name]["per_concept"]
@@ -53,10 +53,36 @@ def test_two_side_by_side_with_their_difference(browser: Any, full_site: Path) -
     for row in records[PAIR[1]]["per_concept"]:
         rows[row["concept"]].append(row["f1"])
     assert concepts == {
-        concept: [f"{one:.2f}", f"{other:.2f}", signed(one - other)]
+        concept: [f"{one:.3f}", f"{other:.3f}", signed(one - other)]
         for concept, (one, other) in rows.items()
     }
     assert url.endswith("#compare=exposed-jumprelu,plain-topk")
+
+
+def test_bold_is_what_intervals_tell_apart(browser: Any, full_site: Path) -> None:
+    with opened(browser) as page:
+        page.goto(board_page(full_site).as_uri() + f"#compare={','.join(PAIR)}")
+        page.locator("#compare h3").wait_for()
+        told = page.locator("#compare-scores").inner_text()
+        rows = page.locator("#compare table.side tbody tr")
+        shown = {
+            row.locator("th").inner_text(): [
+                "best" in (cell.get_attribute("class") or "")
+                for cell in row.locator("td").all()[:2]
+            ]
+            for row in rows.all()
+        }
+        position = page.locator("[data-tray]").evaluate("tray => getComputedStyle(tray).position")
+        page.locator("table.leader .pick input").nth(5).check()
+        page.locator("#compare table.side thead th:nth-child(4)").wait_for()
+        assert "the best value" in page.locator("#compare-scores").inner_text()
+    assert "the better value" in told
+    assert "nothing is bold where the order is not settled" in told
+    assert position == "static"  # it covers nothing of the comparison
+    scores = [record_of(full_site, name)["scores"] for name in PAIR]
+    for head, key in (("MATCHScore held-out", "match_score"), ("TAPAScore", "tapa_score")):
+        (low, high), (other_low, other_high) = (each[key]["ci95"] for each in scores)
+        assert shown[head] == [low > other_high, other_low > high]
 
 
 def record_of(site: Path, name: str) -> dict[str, Any]:
@@ -66,7 +92,7 @@ def record_of(site: Path, name: str) -> dict[str, Any]:
 
 
 def signed(value: float) -> str:
-    text = f"{value:.2f}".replace("-", "−")
+    text = f"{value:.3f}".replace("-", "−")
     return text.lstrip("−") if not text.strip("−0.") else text
 
 
@@ -123,7 +149,7 @@ def test_every_entry_has_its_script_in_the_order_of_the_page(full_site: Path) ->
         document = json.loads(script.read_text().removeprefix("assayConcepts(").rstrip(");\n"))
         record = {row["concept"]: row for row in record_of(full_site, sae)["per_concept"]}
         assert document["id"] == sae
-        assert document["f1"] == [round(record[name]["f1"], 4) for name in names]
+        assert document["f1"] == [round(record[name]["f1"], 5) for name in names]
 
 
 @given(st.text(max_size=60))

@@ -131,7 +131,9 @@ def test_a_record_alone_and_a_submission_stand_on_one_board(tmp_path: Path) -> N
 def test_one_sae_twice_on_a_board_names_both_files(tmp_path: Path) -> None:
     results, submissions = tmp_path / "results", tmp_path / "submissions"
     results.mkdir()
-    (results / "twin.json").write_text(json.dumps(measured("one", 1)))
+    other = measured("one", 1)
+    other["submission"]["weights_sha256"] = "ef" * 32
+    (results / "twin.json").write_text(json.dumps(other))
     add(submissions, measured("one", 1))
     with pytest.raises(UserError, match=r"already measured on this board") as caught:
         read(submissions, results)

@@ -37,7 +37,7 @@ def test_best_and_worst_by_how_they_follow_never_both() -> None:
     best, worst = pick_examples(document, None)
     assert [example.concept for example in best] == ["a", "c"]
     assert [example.concept for example in worst] == ["b"]
-    assert best[0].follows == "0.90"
+    assert best[0].follows == "0.900"
 
 
 def test_pairs_take_turns_whatever_their_outcome() -> None:

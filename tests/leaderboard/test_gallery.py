@@ -58,15 +58,17 @@ def test_numbers_of_a_judge_stand_on_the_sae_page(
     site = built(write_results, write_judgements, document)
     page = (site / "saes" / f"{SAE}.html").read_text()
     text = text_of(page)
-    assert "DAME 0.43 [0.40, 0.46] ; Q1 deficit −0.13 [−0.19, −0.07]" in text
-    assert "Q1 0.35 [0.31, 0.39] 6 12 of 40 0.30 0.70 0.40" in text
-    assert "Q4 n/a 0 0 of 120 0.00" in text
-    assert "C3 monosemanticity C3 monosemanticity DAME (annotations) ↑ 0.43 [0.40, 0.46] 24" in text
-    assert "Mean score in Q1 / Q2 / Q3 / Q4 ↑ 0.35 / " in text
-    assert re.search(r"Eligible share in Q1 / Q2 / Q3 / Q4 ↑ 0\.30 / \S+ / \S+ / 0\.00", text)
+    assert "DAME 0.431 [0.401, 0.462] ; Q1 deficit −0.128 [−0.188, −0.068]" in text
+    assert "Q1 0.350 [0.310, 0.390] 6 12 of 40 0.300 0.700 0.400" in text
+    assert "Q4 n/a 0 0 of 120 0.000" in text
+    assert (
+        "C3 monosemanticity C3 monosemanticity DAME (annotations) ↑ 0.431 [0.401, 0.462] 24" in text
+    )
+    assert "Mean score in Q1 / Q2 / Q3 / Q4 ↑ 0.350 / " in text
+    assert re.search(r"Eligible share in Q1 / Q2 / Q3 / Q4 ↑ 0\.300 / \S+ / \S+ / 0\.000", text)
     figure = re.search(r"<desc id=\"judged-annotations[^>]*>([^<]+)", page)
     assert figure is not None
-    assert "Q1 0.35 [0.31, 0.39], eligible 12 of 40; " in figure[1]
+    assert "Q1 0.350 [0.310, 0.390], eligible 12 of 40; " in figure[1]
     assert "Q4 n/a, eligible 0 of 120. Chance is 1/6." in figure[1]
     assert "needs a judge" not in page
 

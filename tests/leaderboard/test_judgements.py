@@ -140,9 +140,9 @@ def test_each_judge_has_its_own_column() -> None:
         e.record.d_sae: [e.cells[key].text for key in ("dame/a", "dame/b/model")]
         for e in board.entries
     }
-    assert cells == {128: ["0.40", "0.50"], 256: ["0.30", "n/a"], 512: ["n/a", "n/a"]}
+    assert cells == {128: ["0.400", "0.500"], 256: ["0.300", "n/a"], 512: ["n/a", "n/a"]}
     twin = next(reference for reference in board.references if reference.key == "untrained")
-    assert (twin.cells["dame/a"], twin.cells["dame/b/model"]) == ("0.20", "")
+    assert (twin.cells["dame/a"], twin.cells["dame/b/model"]) == ("0.200", "")
 
 
 def test_without_judges_there_is_no_column() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.numbers import decimals_for, fixed, number, pad, plain, spread, visible
+from leaderboard.numbers import fixed, number, pad, plain, rounded, spread, visible
 from leaderboard.reading.records import Score
 
 
@@ -13,27 +13,33 @@ def score(value: float | None, low: float | None = None, high: float | None = No
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "decimals"),
+    ("value", "decimals", "text"),
     [
-        (0.497, 0.509, 3),
-        (0.48, 0.52, 2),
-        (0.4901, 0.5099, 3),
-        (0.2, 0.8, 1),
-        (30.0, 40.0, 0),
-        (30.0, 300.0, 0),
-        (0.5, 0.500000001, 4),
-        (32.0, 32.0, 1),
+        (0.50349, 3, "0.503"),
+        (0.0004, 3, "0.0004"),
+        (-0.00013, 3, "−0.0001"),
+        (0.0, 3, "0.000"),
+        (1e-9, 3, "0.000"),
+        (35.25, 1, "35.2"),
+        (0.04, 1, "0.04"),
     ],
 )
-def test_digits_follow_the_interval(low: float, high: float, decimals: int) -> None:
-    assert decimals_for(low, high, default=1) == decimals
+def test_decimals_are_those_of_the_kind(value: float, decimals: int, text: str) -> None:
+    """More of them only where the number would show as 0."""
+    assert rounded(value, decimals) == plain(value, decimals).text == text
+
+
+@pytest.mark.parametrize("half", [0.0001, 0.006, 0.02, 0.3])
+def test_an_interval_takes_no_digits_from_its_value(half: float) -> None:
+    assert number(score(0.08149, 0.08149 - half, 0.08149 + half)).text == "0.081"
 
 
 def test_value_and_interval_are_rounded_alike() -> None:
     shown = number(score(0.50349, 0.4871, 0.5203))
-    assert (shown.text, shown.interval) == ("0.50", "[0.49, 0.52]")
+    assert (shown.text, shown.interval) == ("0.503", "[0.487, 0.520]")
     assert shown.sort_key == "0.50349"
     assert shown.note == "0.503490, n = 800"
+    assert number(score(0.012, 0.0004, 0.02)).interval == "[0.0004, 0.020]"
 
 
 def test_without_interval_the_default_holds() -> None:
@@ -44,7 +50,7 @@ def test_without_interval_the_default_holds() -> None:
 def test_negative_numbers_have_a_minus_sign_and_zero_has_none() -> None:
     assert fixed(-0.126, 2) == "−0.13"
     assert fixed(-0.001, 2) == "0.00"
-    assert number(score(-0.5, -0.52, -0.48)).interval == "[−0.52, −0.48]"
+    assert number(score(-0.5, -0.52, -0.48)).interval == "[−0.520, −0.480]"
 
 
 def test_missing_says_why() -> None:
@@ -57,15 +63,15 @@ def test_missing_says_why() -> None:
 
 
 def test_pad_keeps_decimal_points_in_line() -> None:
-    assert pad(number(score(0.5, 0.48, 0.52)), 3) == " pad1"
-    assert pad(number(score(35.0, 30.0, 40.0)), 1) == " pad1 point"
+    assert pad(number(score(0.5), 2), 3) == " pad1"
+    assert pad(number(score(35.0), 0), 1) == " pad1 point"
     assert pad(number(score(0.5, 0.497, 0.503)), 3) == ""
     assert pad(number(None), 3) == ""
 
 
-def test_spread_takes_the_coarsest_precision() -> None:
-    assert spread([score(0.4213, 0.41, 0.43), score(0.3811, 0.35, 0.41)]) == "0.38 – 0.42"
-    assert spread([score(0.4, 0.38, 0.42), score(0.4, 0.38, 0.42)]) == "0.40"
+def test_spread_is_rounded_as_its_scores_are() -> None:
+    assert spread([score(0.4213, 0.41, 0.43), score(0.3811, 0.35, 0.41)]) == "0.381 – 0.421"
+    assert spread([score(0.4, 0.38, 0.42), score(0.4, 0.38, 0.42)]) == "0.400"
     assert spread([score(None)]) == "n/a"
 
 

@@ -97,7 +97,7 @@ def test_a_map_shades_every_cell_by_its_value() -> None:
     assert (found["h9"], found["h0"], found["h5"], found["na"]) == (2, 1, 2, 1)
     names = [n.text for n in ElementTree.fromstring(figure).iter("text") if n.get("transform")]
     assert names == ["a", "c", "b"]
-    assert "one: mean 0.50, best a 0.95" in figure
+    assert "one: mean 0.500, best a 0.950" in figure
 
 
 def test_a_concept_without_values_is_no_column_and_none_no_map() -> None:

@@ -39,7 +39,7 @@ def _misspelt_concept(stated: dict[str, Any]) -> None:
     ("change", "expected"),
     [
         (_set(licence="CC0"), r"\$\.licence: found unknown key"),
-        (_set(fingerprint="abc"), r"\$\.fingerprint: found .abc., expected text matching"),
+        (_set(fingerprint="abc"), r"\$\.fingerprint: found .abc., expected a SHA-256"),
         (_set(counts={"matches": 7}), r"\$\.counts\.matches: found unknown key"),
         (_set(counts={"match": -7}), r"\$\.counts\.match: found -7, expected at least 0"),
         (_set(probes={"raw_pixels_f1": float("nan")}), r"\$\.probes\.raw_pixels_f1: found NaN"),

@@ -9,6 +9,7 @@ from result_records import make_gate, make_record, make_sanity
 
 import schemas
 from benchmark.errors import UserError
+from schemas import wording
 
 
 def problems(record: Any, name: str = "result-sae") -> dict[str, str]:
@@ -64,22 +65,22 @@ def test_judges_and_pairs_of_another_dataset_have_a_place() -> None:
         ("scores.match_score.value", 10**400, "finite number or null"),
         ("scores.match_score.value", True, "true / finite number or null"),
         ("scores.match_score.value", "0.5", '"0.5" / finite number or null'),
-        ("scores.match_score.value", 1.2, "1.2 / at most 1"),
+        ("scores.match_score.value", 1.2, "1.2 / at most 1: a fraction, not per cent"),
         ("scores.match_score.n", True, "true / integer"),
         ("scores.match_score.n", 3.0, "3.0 / integer"),
         ("scores.match_score.ci95", [0.6, 0.4], "[0.6, 0.4] / the lower bound first"),
         ("scores.match_score.ci95", [0.4], "[0.4] / at least 2 items"),
         ("scores.tapa_score.value", -2.1, "-2.1 / at least -2"),
-        ("submission.id", "Not An Id", '"Not An Id" / text matching'),
-        ("submission.id", "ends-in-newline\n", "text matching"),
+        ("submission.id", "Not An Id", '"Not An Id" / lower-case letters, digits'),
+        ("submission.id", "ends-in-newline\n", "lower-case letters, digits"),
         ("submission.seed", -1, "-1 / at least 0"),
-        ("submission.name", "", '"" / at least 1 characters'),
+        ("submission.name", "", '"" / at least 1 character'),
         ("submission.name", "x" * 201, "at most 200 characters"),
         ("submission.name", "\ud800", "/ string"),
-        ("dataset.fingerprint", "5E" * 32, "text matching"),
+        ("dataset.fingerprint", "5E" * 32, "a SHA-256, 64 hexadecimal digits"),
         ("schema_version", 2, "2 / 1"),
         ("schema_version", True, "true / 1"),
-        ("timing.measured_at", "yesterday", '"yesterday" / text matching'),
+        ("timing.measured_at", "yesterday", '"yesterday" / a time such as 2026-12-01T'),
         ("per_concept.3.f1", float("nan"), "NaN / finite number or null"),
         ("pair_examples.0.delta_add", 0.5, "0.5 / one of -1, 0, 1, null"),
     ],
@@ -123,7 +124,7 @@ def test_a_concept_stands_only_once() -> None:
         ("rows.0.trained.ci95", [0.5, 0.4], "the lower bound first"),
         ("rows.0.own", 1, "1 / boolean"),
         ("configurations.0.l0.trained", -1, "at least 0"),
-        ("configurations", [], "at least 1 items"),
+        ("configurations", [], "at least 1 item"),
         ("rows.0.verdict", 1, "unknown key"),
         ("passed", "yes", "boolean"),
     ],
@@ -149,6 +150,33 @@ def test_every_fault_is_listed_at_once_in_one_line() -> None:
         schemas.validate("result-sae", record)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("4 problems against schema 'result-sae': $.dataset.extra")
+
+
+def test_the_sound_parts_keep_their_places() -> None:
+    record = make_record()
+    record["submission"] |= {"id": "?", "extra": 1, "more": 2}
+    record["per_concept"][1] = "no row"
+    del record["per_concept"][2]["f1"]
+    record["scores"]["match_score"] |= {"value": 1.2, "ci95": "none"}
+    kept = schemas.sound("result-sae", record)
+    assert kept["submission"] == {**make_record()["submission"], "id": None}
+    assert kept["per_concept"][1] is None
+    assert kept["per_concept"][2:] == record["per_concept"][2:]
+    score = make_record()["scores"]["match_score"]
+    assert kept["scores"]["match_score"] == {**score, "value": None, "ci95": None}
+    assert record["per_concept"][1] == "no row"
+
+
+@pytest.mark.parametrize("name", ["submission-sae", "submission-generator"])
+def test_people_read_no_pattern(name: str) -> None:
+    def patterns(node: Any) -> Any:
+        if isinstance(node, dict):
+            yield from [node["pattern"]] if isinstance(node.get("pattern"), str) else []
+            node = list(node.values())
+        for inner in node if isinstance(node, list) else ():
+            yield from patterns(inner)
+
+    assert set(patterns(schemas.load(name))) <= set(wording._PATTERNS)
 
 
 def test_a_document_that_is_no_object_is_refused() -> None:

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 import pytest
 from github_scripts import Ran, run_script
 from hub_server import HubServer, Request, Response
+from huggingface_hub import constants
 from requests_case import SCRIPTS, git, script, workflow
 
 from benchmark.errors import UserError
@@ -120,6 +121,7 @@ def test_the_hub_is_asked_how_large_files_are(pending, monkeypatch, kind, files,
     with HubServer() as hub:
         hub.routes.append(("POST", re.compile(".*/paths-info/.*"), answer))
         monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
         assert pending.size_on_hub(block, kind.removesuffix("s")) == expected
     assert asked == [f"/api/{kind}/o/r/paths-info/{'1' * 40}"]
 

@@ -122,8 +122,9 @@ def _activation(
         return "topk", TopK(positive_k(k, d_sae, files))
     if architecture is None:
         raise UserError(
-            f"{files.weights}: nothing says which latents are active; give k (TopK) or "
-            "architecture='relu', or put config.json with sae_type and top_k beside it"
+            f"{files.weights}: nothing says which latents are active; give k (--k K) for TopK, "
+            "architecture relu (--architecture relu), or put config.json with sae_type and top_k "
+            "beside it"
         )
     missing = "top_k" if architecture == "topk" else "tensor 'threshold'"
     raise UserError(f"{files.where}: a {architecture} SAE without {missing} cannot be used")

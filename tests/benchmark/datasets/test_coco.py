@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from foreign_folders import coco_document, png, put, write_coco
 
-from benchmark.datasets import check_folder, load_dataset
+from benchmark.datasets import check_folder, coco_stream, load_dataset
 from benchmark.datasets.coco import CLASSES, CocoDataset
 from benchmark.datasets.coco_annotations import read_instances
 from benchmark.errors import UserError
@@ -114,6 +114,12 @@ def region(**changes: Any) -> dict[str, Any]:
     return document
 
 
+def named(name: str, above: Any) -> dict[str, Any]:
+    document = broken()
+    document["categories"][1] |= {"name": name, "supercategory": above}
+    return document
+
+
 @pytest.mark.parametrize(
     ("train", "expected"),
     [
@@ -128,6 +134,14 @@ def region(**changes: Any) -> dict[str, Any]:
         (region(image_id=[9]), r"annotation 101 is of image \[9\]"),
         (region(bbox=[1, 2, 3]), "annotation 101 has bbox"),
         (region(bbox=[1, 2, "3", 4]), "annotation 101 has bbox"),
+        (region(bbox=[1, 2, 3, 1e300]), "annotation 101 has bbox"),
+        (region(iscrowd="0"), "annotation 101 has iscrowd '0'; expected 0 or 1"),
+        (region(iscrowd=2), "annotation 101 has iscrowd '2'"),
+        (region(iscrowd=-1), "annotation 101 has iscrowd '-1'"),
+        (region(iscrowd=None), "annotation 101 has iscrowd 'None'"),
+        (named("per\nson", "x"), r"category 1 has name or supercategory 'per\\nson'"),
+        (named("person", "\x1b[31m"), "category 1 has name or supercategory .* control"),
+        (named("person", 5), "category 1 has name or supercategory '5'"),
         (region(id="x"), "annotation number 2 has id 'x'"),
         (broken(categories=[]), "no categories"),
         (broken(images=[]), "no images"),
@@ -144,6 +158,47 @@ def test_each_fault_is_one_line(tmp_path: Path, train: dict[str, Any], expected:
     with pytest.raises(UserError, match=expected) as raised:
         load_dataset("coco", root=tmp_path)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("array", ["images", "annotations", "categories"])
+def test_a_list_that_stands_twice(
+    tmp_path: Path, array: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_coco(tmp_path, TRAIN, VAL) / "annotations" / "instances_train2017.json"
+    text = json.dumps(TRAIN)
+    put(path, f'{text[:-1]}, "{array}": []}}')
+    for chunk in (coco_stream._CHUNK, 3):  # the key across the seam of two reads
+        monkeypatch.setattr(coco_stream, "_CHUNK", chunk)
+        with pytest.raises(UserError, match=rf"train2017\.json: key '{array}' stands twice"):
+            read_instances(path)
+    # the same word elsewhere is no second list
+    put(path, text.replace('"year": 2017', f'"{array}": "{array}"'))
+    assert read_instances(path).regions == 5
+
+
+def test_a_key_that_stands_twice_in_one_region(tmp_path: Path) -> None:
+    path = write_coco(tmp_path, TRAIN, VAL) / "annotations" / "instances_train2017.json"
+    text = json.dumps(TRAIN)
+    put(path, text.replace('"id": 102,', '"id": 102, "iscrowd": 1,'))
+    with pytest.raises(UserError, match=r"key 'iscrowd' .*object of annotations \(id 102\)"):
+        read_instances(path)
+    put(path, text.replace('"name": "dog"', '"name": "cat", "name": "dog"'))
+    with pytest.raises(UserError, match=r"key 'name' .*object of categories \(id 18\)"):
+        read_instances(path)
+
+
+@pytest.mark.parametrize("crowd", [True, 1, 1.0, False, 0])
+def test_crowds_by_any_spelling_of_a_truth_value(tmp_path: Path, crowd: Any) -> None:
+    path = write_coco(tmp_path, TRAIN, VAL) / "annotations" / "instances_train2017.json"
+    put(path, json.dumps(region(iscrowd=crowd)))
+    assert read_instances(path).crowds == int(crowd)
+
+
+def test_a_mark_before_the_text_is_passed_over(tmp_path: Path) -> None:
+    expected = load_dataset("coco", root=write_coco(tmp_path, TRAIN, VAL)).fingerprint
+    path = tmp_path / "annotations" / "instances_train2017.json"
+    put(path, b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_dataset("coco", root=tmp_path).fingerprint == expected
 
 
 def test_missing_pictures_and_broken_files(tmp_path: Path) -> None:

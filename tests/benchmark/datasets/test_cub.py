@@ -153,6 +153,8 @@ LABELS = "attributes/image_attribute_labels.txt"
         ("image_class_labels.txt", "3 1", "3 9", r"line 3: value '9'"),
         ("classes.txt", "2 002", "3 002", r"2 names but none numbered 2"),
         ("../attributes.txt", "dagger", "curved_(up_or_down)", r"line 2: .* is also in line 1"),
+        ("../attributes.txt", "dagger", "dag\x1bger", r"name \d, .*holds a control character"),
+        ("classes.txt", "2 002", "2 00\x072", r"classes\.txt: name 2, .* control character"),
         (LABELS, "3 2 ", "3 1 ", r"line 14: image 3 attribute 1 is also in line 13"),
         (LABELS, "3 2 ", "33 2 ", r"line 14: image 33 is not in images.txt"),
         (LABELS, "3 2 ", "3 7 ", r"line 14: attribute 7, expected 1 to 6"),
@@ -172,6 +174,36 @@ def test_each_fault_names_file_and_line(
     with pytest.raises(UserError, match=expected) as raised:
         open_cub(folder)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + b"   \n",
+        lambda text: text + b"    \n\n",
+        lambda text: text + b"       ",
+        lambda text: text.replace(b" ", b"\t"),
+        lambda text: text.replace(b" ", b"  "),
+        lambda text: text.replace(b"\n", b" \r\n"),
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: text.replace(b" 4 1.25\n", b" 4 1.25 \xe9\n", 1),
+    ],
+)
+def test_labels_in_other_spacing_are_the_same(tmp_path: Path, present: np.ndarray, change) -> None:
+    path = write_cub(tmp_path, present) / LABELS
+    path.write_bytes(change(path.read_bytes()))
+    found = read_labels(path, np.arange(1, 9), len(ATTRIBUTES))
+    assert (found.present == present).all()
+    assert (found.certainty == 4).all()
+    assert found.extended == (b"\xe9" in path.read_bytes())
+
+
+def test_labels_of_no_text_are_one_line_and_nothing_else(tmp_path: Path, present, capfd) -> None:
+    path = write_cub(tmp_path, present) / LABELS
+    path.write_bytes(path.read_bytes() + b"\xe9\n")
+    with pytest.raises(UserError, match=r"labels\.txt line 49: 1 fields, expected 5"):
+        read_labels(path, np.arange(1, 9), len(ATTRIBUTES))
+    assert capfd.readouterr().err == ""
 
 
 def test_missing_files_are_named(tmp_path: Path, present: np.ndarray) -> None:

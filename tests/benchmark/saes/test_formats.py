@@ -431,7 +431,8 @@ def test_a_square_matrix_that_nothing_orients_is_refused(tmp_path, draw):
 
 
 def test_a_bare_file_that_says_nothing_of_its_rule_is_refused(tmp_path, parts):
-    with pytest.raises(UserError, match="nothing says which latents are active"):
+    options = r"nothing says which latents are active; .*\(--k K\).*\(--architecture relu\)"
+    with pytest.raises(UserError, match=options):
         load_sae(write(tmp_path / "b", "sae.pt", saelens_state(parts)))
 
 

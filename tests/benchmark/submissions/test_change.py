@@ -170,8 +170,8 @@ def test_a_withdrawal_stays(base: Path, head: Path) -> None:
 
 
 def test_until_it_is_measured_a_wrong_description_can_be_put_right(base: Path, head: Path) -> None:
-    edit(head / "saes/second", "sae.architecture", "relu")
-    edit(head / "saes/second", "encoder", "dinov2-vit-s-14")
+    edit(base / "submissions/saes/second", "sae.architecture", "relu")
+    edit(base / "submissions/saes/second", "encoder", "dinov2-vit-s-14")
     report = check(head, base=base)
     assert report.problems == ()
     assert [note.path for note in report.notes] == ["$.encoder", "$.sae"]

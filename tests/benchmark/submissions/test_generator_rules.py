@@ -94,6 +94,27 @@ def test_a_document_that_breaks_a_rule_is_named(
     assert path in {each.path for each in found}, found
 
 
+def test_rules_look_at_what_is_sound_beside_a_fault(tmp_path: Path) -> None:
+    prompts = [{"prompt": 7, "count": 50_000}, {"count": 50_000}]
+    drawn = cases.drawing(pipeline="MyPipeline", prompts=prompts, custom=True)
+    folder = cases.submission(place(tmp_path), generator=drawn, real="cub", licence="none")
+    assert {each.path for each in problems(folder)} == {
+        "$.generator.pipeline",
+        "$.generator.prompts",
+        "$.generator.prompts[0].prompt",
+        "$.generator.prompts[1].prompt",
+        "$.generator.custom",
+        "$.real",
+        "$.licence",
+    }
+    folder = place(tmp_path, "second")
+    folder.mkdir(parents=True)
+    (folder / "images.parquet").write_bytes(b"PAR1")
+    cases.submission(folder, verified=True)
+    found = {(each.file.rpartition("/")[2], each.path) for each in problems(folder)}
+    assert found == {("images.parquet", ""), ("submission.json", "$.verified")}
+
+
 def test_images_handed_in_twice_are_found(tmp_path: Path) -> None:
     cases.submission(place(tmp_path, "first"), IMAGES)
     cases.submission(place(tmp_path, "second"), IMAGES)

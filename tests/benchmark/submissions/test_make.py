@@ -122,6 +122,9 @@ def test_an_author_may_have_a_page_or_an_orcid(sae: Path, text: str, author: dic
         ("--trained-on", "synavatars", "expected DATASET:SPLIT"),
         ("--trained-on", "synavatars:", "expected DATASET:SPLIT"),
         ("--name", "a\u202eb", "zero-width or direction"),
+        ("--encoder", "effnet", "$.encoder: found effnet; expected one of clip-vit-l-14"),
+        ("--encoder", "timm", "expected timm:MODEL"),
+        ("--encoder", "dinov2-vit-s-14:token=none", "expected one of pooled, cls"),
     ],
 )
 def test_a_wrong_answer_writes_nothing(
@@ -134,6 +137,27 @@ def test_a_wrong_answer_writes_nothing(
     assert text in complaint
     assert complaint.count("\n") == 1
     assert not [path for path in Path().glob("submissions/**/*") if path.is_file()]
+
+
+def test_every_wrong_answer_is_named_at_once(assay: Any, sae: Path) -> None:
+    options = list(FULL)
+    for option, value in (("--licence", "mine"), ("--encoder", "effnet"), ("--author", "A <x>")):
+        options[options.index(option) + 1] = value
+    code, _, complaint = assay("submit", "init", sae, *options)
+    assert code == 2
+    for part in ("$.licence", "$.encoder", '$.authors[0].url: found "x"; expected an https://'):
+        assert part in complaint
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "own"), [("--k", "7", "5"), ("--architecture", "relu", "topk")]
+)
+def test_an_option_that_the_file_contradicts_is_refused(
+    assay: Any, sae: Path, option: str, value: str, own: str
+) -> None:
+    code, _, complaint = assay("submit", "init", sae, *FULL, option, value)
+    assert code == 2
+    assert complaint == f"error: {option} {value}: {sae} says {own}; leave {option} out\n"
 
 
 def test_nothing_is_overwritten_unless_forced_and_results_never(assay: Any, sae: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from submission_cases import edit, make_result, write_sae
 
 import schemas
 from benchmark.runs import Prepared, prepare_by_name
@@ -84,6 +85,22 @@ def test_three_commands_from_an_saelens_sae_to_scores(assay: Any, ready: Path) -
     submission = load_submission(ready / "submissions/saes/my-sae", kind="saes")
     assert exposure(submission.document, record) == ()
     assert submission.results == ()
+
+
+def test_score_says_how_the_board_will_mark_it(
+    assay: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("benchmark.cli.submit._measure_sae", lambda *_: make_result())
+    folder = write_sae(tmp_path)
+    assert "exposed" not in assay("submit", "score", folder)[1]
+    edit(folder, "training_data", [{"dataset": "synavatars", "splits": ["score", "match"]}])
+    said = "note: the board marks this as exposed: by its own statement training saw score images\n"
+    code, shown, complaint = assay("submit", "score", folder)
+    assert (code, complaint) == (0, "")
+    assert shown.endswith(said)
+    code, shown, complaint = assay("submit", "score", folder, "--json")
+    assert (code, complaint) == (0, said)
+    assert json.loads(shown)
 
 
 @pytest.fixture

@@ -109,13 +109,13 @@ TABLE = Table(
 
 def test_markdown_and_latex_escape_and_round():
     text = markdown(TABLE)
-    assert r'| a\|b, "c" & d_e | −0.1 [−0.2, 0.0] | 4,096 | ≈ .45 |' in text
+    assert r'| a\|b, "c" & d_e | −0.123 [−0.200, 0.010] | 4,096 | ≈ .45 |' in text
     assert "| plain | n/a | n/a | n/a |" in text
     tex = latex(TABLE)
     assert r"a|b, ``" not in tex
     assert r"d\_e" in tex
     assert r"\& $" in tex or r"\& d\_e" in tex
-    assert r"$-$0.1 {\scriptsize [$-$0.2, 0.0]}" in tex
+    assert r"$-$0.123 {\scriptsize [$-$0.200, 0.010]}" in tex
     assert r"$\approx$ .45" in tex
     assert r"50 \% of α \& β" in tex
 
