@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.sae_names import BARE, DICTIONARY_LEARNING, SAELENS, SAELENS_LOADED
+
 Tensors = Mapping[str, np.ndarray]
 Config = Mapping[str, Any]
 
@@ -85,17 +87,6 @@ def _assay(tensors: Tensors, config: Config) -> Stated:
     return _of(tensors, "encoder", config.get("architecture"), k)
 
 
-_SAELENS = ("standard", "topk", "batchtopk", "jumprelu", "gated")
-_TRAINED_AS = {
-    "standard": "relu",
-    "batchtopk": "batchtopk",
-    "matryoshka_batchtopk": "matryoshka",
-    "topk": "topk",
-    "jumprelu": "jumprelu",
-    "gated": "gated",
-}
-
-
 def _is_saelens(name: str, tensors: Tensors, config: Config) -> bool:
     version = "sae_lens_version"
     return name == "sae_weights.safetensors" or (
@@ -103,7 +94,7 @@ def _is_saelens(name: str, tensors: Tensors, config: Config) -> bool:
         and (
             version in config
             or version in _inside(config, "metadata")
-            or config.get("architecture") in _SAELENS
+            or config.get("architecture") in SAELENS_LOADED
         )
     )
 
@@ -114,21 +105,10 @@ def _saelens(tensors: Tensors, config: Config) -> Stated:
     own_k = _inside(config, "activation_fn_kwargs").get("k")
     if function == "topk" and own_k is not None:
         architecture, k = "topk", own_k
-    usual = _TRAINED_AS.get(_text(architecture) or "")
+    usual = SAELENS.get(_text(architecture) or "")
     trained = _text(_inside(config, "metadata").get("training_architecture", architecture))
-    name = _TRAINED_AS.get(trained or "", usual)
+    name = SAELENS.get(trained or "", usual)
     return _of(tensors, "W_dec", name, k if architecture == "topk" else None)
-
-
-_CLASSES = {
-    "AutoEncoder": "relu",
-    "AutoEncoderNew": "relu",
-    "GatedAutoEncoder": "gated",
-    "AutoEncoderTopK": "topk",
-    "BatchTopKSAE": "batchtopk",
-    "MatryoshkaBatchTopKSAE": "matryoshka",
-    "JumpReluAutoEncoder": "jumprelu",
-}
 
 
 def _is_dictionary_learning(_: str, tensors: Tensors, config: Config) -> bool:
@@ -142,7 +122,7 @@ def _is_dictionary_learning(_: str, tensors: Tensors, config: Config) -> bool:
 def _dictionary_learning(tensors: Tensors, config: Config) -> Stated:
     state, trainer = _within(tensors, "ae."), _inside(config, "trainer")
     kind = _text(trainer.get("dict_class")) or _class_of(state)
-    name = _CLASSES.get(kind)
+    name = DICTIONARY_LEARNING.get(kind)
     if str(trainer.get("trainer_class", "")).startswith("PAnneal"):
         name = "p_anneal"
     matrix = "encoder.weight" if "encoder.weight" in state else "W_dec"
@@ -209,18 +189,6 @@ def _prisma(tensors: Tensors, config: Config) -> Stated:
     return _of(state, "W_dec", "topk", _inside(config, "activation_fn_kwargs").get("k"))
 
 
-_BARE = {
-    "vanilla": "relu",
-    "standard": "relu",
-    "relu": "relu",
-    "topk": "topk",
-    "batchtopk": "batchtopk",
-    "jumprelu": "jumprelu",
-    "matryoshka": "matryoshka",
-    "global-matryoshka-topk": "matryoshka",
-}
-
-
 def _is_bare(_: str, tensors: Tensors, config: Config) -> bool:
     return {"W_enc", "W_dec"} <= set(tensors)
 
@@ -230,7 +198,7 @@ def _bare(tensors: Tensors, config: Config) -> Stated:
     bias = tensors["b_enc"].size if "b_enc" in tensors else None
     d_sae = bias if rows != columns and bias in (rows, columns) else None
     d_in = {rows: columns, columns: rows}.get(d_sae)
-    named = _BARE.get(str(config.get("sae_type") or config.get("architecture")).lower())
+    named = BARE.get(str(config.get("sae_type") or config.get("architecture")).lower())
     known: tuple[str, ...] = (named,) if named else ("topk", "relu")
     if {"jumprelu.log_threshold", "log_threshold"} & set(tensors):
         known = ("jumprelu",)

@@ -262,20 +262,16 @@ def _labels(
 
 
 def _named(records: Sequence[Record], x: Axis, y: Axis) -> Iterator[tuple[str, set[str], Point]]:
-    """Label, records and place in px: one a setting, or one a record where these lie far apart."""
+    """Label, records and place in px: names, or one label for close seeds of a setting."""
     for (architecture, d_sae), seeds in groups(records).items():
         places = [_at(record, x, y) for record in seeds]
         middle = _mean(places)
-        if all(math.dist(place, middle) < _TOGETHER for place in places):
+        if len(seeds) > 1 and all(math.dist(place, middle) < _TOGETHER for place in places):
             text = f"{short(architecture_label(architecture))} {d_sae:,}"
             yield text, {record.id for record in seeds}, middle
             continue
-        apart = len({record.seed for record in seeds}) == len(seeds)
         for record, place in zip(seeds, places, strict=True):
-            text = f"{short(architecture_label(architecture))} {d_sae:,}"
-            if apart and record.seed is not None:
-                text += f", seed {record.seed}"
-            yield text, {record.id}, place
+            yield short(record.name, 28), {record.id}, place
 
 
 def _sentence(record: Record) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from benchmark.errors import UserError
+from benchmark.sae_names import BARE
 from benchmark.saes.activations import Activation, Relu, Threshold, TopK
 from benchmark.saes.formats.base import Hints
 from benchmark.saes.formats.files import SaeFiles
@@ -18,16 +19,6 @@ from benchmark.saes.sae import Sae
 
 _LOG_THRESHOLDS = ("jumprelu.log_threshold", "log_threshold")
 _STATISTICS = ("num_batches_not_active", "group_sizes", "k")
-_TYPES = {
-    "vanilla": "relu",
-    "standard": "relu",
-    "relu": "relu",
-    "topk": "topk",
-    "batchtopk": "batchtopk",
-    "jumprelu": "jumprelu",
-    "matryoshka": "matryoshka",
-    "global-matryoshka-topk": "matryoshka",
-}
 
 
 class BareFormat:
@@ -105,9 +96,9 @@ def _activation(
     reader: Reader, files: SaeFiles, hints: Hints, d_sae: int
 ) -> tuple[str, Activation]:
     named = hints.architecture or files.config.get("sae_type") or files.config.get("architecture")
-    architecture = _TYPES.get(str(named).lower()) if named is not None else None
+    architecture = BARE.get(str(named).lower()) if named is not None else None
     if named is not None and architecture is None:
-        raise UserError(f"{files.where}: sae_type {named!r}; expected {', '.join(_TYPES)}")
+        raise UserError(f"{files.where}: sae_type {named!r}; expected {', '.join(BARE)}")
     for name in _LOG_THRESHOLDS:
         if name in reader:
             threshold = np.exp(reader.take(name, (d_sae,)))

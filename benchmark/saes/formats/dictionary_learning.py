@@ -7,21 +7,13 @@ import numpy as np
 import torch
 
 from benchmark.errors import UserError
+from benchmark.sae_names import DICTIONARY_LEARNING
 from benchmark.saes.activations import Activation, Gated, Relu, Threshold, TopK
 from benchmark.saes.formats.base import Hints
 from benchmark.saes.formats.files import SaeFiles
 from benchmark.saes.formats.reader import Reader, positive_k
 from benchmark.saes.sae import Sae
 
-_CLASSES = {
-    "AutoEncoder": "relu",
-    "AutoEncoderNew": "relu",
-    "GatedAutoEncoder": "gated",
-    "AutoEncoderTopK": "topk",
-    "BatchTopKSAE": "batchtopk",
-    "MatryoshkaBatchTopKSAE": "matryoshka",
-    "JumpReluAutoEncoder": "jumprelu",
-}
 _NEVER_SET = (
     "the threshold is -1, which means it was never set: every positive pre-activation is active, "
     "as dictionary_learning does"
@@ -81,8 +73,10 @@ def _trainer(files: SaeFiles) -> dict[str, Any]:
 def _class(files: SaeFiles, trainer: dict[str, Any]) -> str:
     names = set(_state(files))
     named = trainer.get("dict_class")
-    if named is not None and named not in _CLASSES:
-        raise UserError(f"{files.where}: dict_class {named!r}; expected {', '.join(_CLASSES)}")
+    if named is not None and named not in DICTIONARY_LEARNING:
+        raise UserError(
+            f"{files.where}: dict_class {named!r}; expected {', '.join(DICTIONARY_LEARNING)}"
+        )
     shown = _class_of(names)
     if named is None:
         if shown is None or len(shown) > 1:
@@ -154,7 +148,7 @@ def _sae(
 def _trained_as(kind: str, trainer: dict[str, Any]) -> str:
     if str(trainer.get("trainer_class", "")).startswith("PAnneal"):
         return "p_anneal"
-    return _CLASSES[kind]
+    return DICTIONARY_LEARNING[kind]
 
 
 def _linear(reader: Reader) -> tuple[int, int, np.ndarray, np.ndarray]:

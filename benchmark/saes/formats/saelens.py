@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from benchmark.errors import UserError
+from benchmark.sae_names import SAELENS, SAELENS_LOADED
 from benchmark.saes.activations import Activation, Gated, Relu, Threshold, TopK
 from benchmark.saes.formats.base import Hints
 from benchmark.saes.formats.files import SaeFiles
@@ -17,15 +18,6 @@ _NORMALISATION = {
     "expected_average_only_in": "none",
     "layer_norm": "layer_norm",
     "constant_norm_rescale": "constant_norm_rescale",
-}
-_ARCHITECTURES = ("standard", "topk", "batchtopk", "jumprelu", "gated")
-_TRAINED_AS = {
-    "standard": "relu",
-    "batchtopk": "batchtopk",
-    "matryoshka_batchtopk": "matryoshka",
-    "topk": "topk",
-    "jumprelu": "jumprelu",
-    "gated": "gated",
 }
 
 
@@ -40,7 +32,7 @@ class SaeLensFormat:
         return "d_sae" in files.config and (
             "sae_lens_version" in files.config
             or "sae_lens_version" in _metadata(files.config)
-            or files.config.get("architecture") in _ARCHITECTURES
+            or files.config.get("architecture") in SAELENS_LOADED
         )
 
     def load(self, files: SaeFiles, hints: Hints) -> Sae:
@@ -93,9 +85,9 @@ def _modern(files: SaeFiles) -> dict[str, Any]:
         architecture, k = "topk", arguments["k"]
     elif function not in ("relu", "topk"):
         raise UserError(f"{files.where}: activation {function!r}; expected relu or topk")
-    if architecture not in _ARCHITECTURES:
+    if architecture not in SAELENS_LOADED:
         raise UserError(
-            f"{files.where}: architecture {architecture!r}; expected {', '.join(_ARCHITECTURES)}"
+            f"{files.where}: architecture {architecture!r}; expected {', '.join(SAELENS_LOADED)}"
         )
     normalise = raw.get("normalize_activations") or "none"
     normalise = "expected_average_only_in" if normalise is True else normalise
@@ -124,7 +116,7 @@ def _flag(files: SaeFiles, key: str, default: bool) -> bool:
 
 
 def _architecture(config: dict[str, Any]) -> str:
-    return _TRAINED_AS.get(config["trained_as"], _TRAINED_AS[config["architecture"]])
+    return SAELENS.get(config["trained_as"], SAELENS[config["architecture"]])
 
 
 def _activation(
