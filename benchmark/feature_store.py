@@ -25,7 +25,7 @@ from filelock import FileLock
 from benchmark.errors import UserError
 from benchmark.files import file_sha256, replacing, write_bytes, write_json
 
-FORMAT = 1
+FORMAT = 2
 TABLES = ("images", "base", "edited")
 COPY_ROWS = 4096
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,7 +61,7 @@ def read_image(source: Source, *, name: str | None = None) -> Image.Image:
     if isinstance(source, bytes):
         return _decode(source, name or "<bytes>")
     label = name or os.fspath(source)
-    return _decode(_read_file(Path(source), label), label)
+    return _decode(read_file(source, name=label), label)
 
 
 @dataclass
@@ -108,16 +109,27 @@ def read_images(
     return ImageReader(sources, on_error)
 
 
-def _read_file(path: Path, label: str) -> bytes:
+def read_file(path: str | os.PathLike[str], *, name: str | None = None) -> bytes:
+    """A picture's bytes; one more than ``MAX_BYTES`` of a file that is larger.
+
+    Args:
+        path: an ordinary file, or a link to one: a pipe or device may have no end.
+        name: what to call it in an error; by default the path.
+
+    Raises:
+        ImageReadError: missing, not to be read, or no ordinary file.
+    """
+    label = name or os.fspath(path)
     try:
-        with path.open("rb") as stream:
-            # One byte past the limit tells a file that is too large without reading it all.
-            data = stream.read(MAX_BYTES + 1)
+        if stat.S_ISREG(Path(path).stat().st_mode):
+            with Path(path).open("rb") as stream:
+                # One byte past the limit tells a file that is too large without reading it all.
+                return stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise ImageReadError(f"cannot read image {label}: {error.strerror or error}") from error
     except ValueError as error:  # a name that no file can have
         raise ImageReadError(f"cannot read image {label!r}: {error}") from error
-    return data
+    raise ImageReadError(f"cannot read image {label}: a pipe, device or folder, no ordinary file")
 
 
 def _decode(data: bytes, label: str) -> Image.Image:
@@ -131,7 +143,9 @@ def _decode(data: bytes, label: str) -> Image.Image:
         with Image.open(io.BytesIO(data), formats=FORMATS) as image:
             _check_size(image, label)
             image.load()
-            return _to_rgb(_upright(image))
+            # what decides the colours, such as the format, is lost when a picture is turned
+            turn, rgb = _turn(image), _to_rgb(image)
+            return rgb if turn is None else rgb.transpose(turn)
     except ImageReadError:
         raise
     except UnidentifiedImageError as error:
@@ -159,14 +173,14 @@ def _too_many_pixels(label: str, size: str = "") -> ImageReadError:
     )
 
 
-def _upright(image: Image.Image) -> Image.Image:
+def _turn(image: Image.Image) -> Image.Transpose | None:
+    """What brings a picture upright, as its EXIF block says; None for nothing."""
     try:
         orientation = image.getexif().get(_EXIF_ORIENTATION)
     except (SyntaxError, ValueError, TypeError, KeyError, IndexError, OSError):
         # The picture is intact when only its EXIF block is broken; viewers ignore it too.
-        return image
-    operation = _TRANSPOSE.get(orientation) if isinstance(orientation, int) else None
-    return image if operation is None else image.transpose(operation)
+        return None
+    return _TRANSPOSE.get(orientation) if isinstance(orientation, int) else None
 
 
 def _to_rgb(image: Image.Image) -> Image.Image:

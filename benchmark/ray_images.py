@@ -124,10 +124,7 @@ def recipe_of(scorer: "RaScorer", model: str) -> dict[str, Any]:
 
 def scorer_identity(scorer: "RaScorer") -> dict[str, Any]:
     """What decides every bit of a score."""
-    import torch
-
-    where = f"torch {torch.__version__}, {torch.backends.cpu.get_cpu_capability()}"
-    return {**scorer.protocol, "device": scorer.model.device.type, "runtime": where}
+    return {**scorer.identity, "device": scorer.model.device.type}
 
 
 def encoder_identity(encoder: "Encoder") -> dict[str, Any]:

@@ -90,10 +90,10 @@ def compare(
     without: Annotated[
         list[Part] | None, typer.Option(help="Leave a part of RA-CLIPScore out; repeatable.")
     ] = None,
-    batch_size: Annotated[int, typer.Option(min=1, help="Images a forward pass.")] = 8,
-    resamples: Annotated[int, typer.Option(min=1, help="Behind every interval.")] = 1000,
-    permutations: Annotated[int, typer.Option(min=1, help="Behind every null.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of intervals and nulls.")] = 0,
+    batch_size: Annotated[int, typer.Option(help="Images a forward pass, at most 1,024.")] = 8,
+    resamples: Annotated[int, typer.Option(help="Behind every interval, at most 100,000.")] = 1000,
+    permutations: Annotated[int, typer.Option(help="Behind every null, at most 100,000.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of intervals and nulls.")] = 0,
     skip_unreadable: Annotated[
         bool, typer.Option("--skip-unreadable", help="Leave broken images out and count them.")
     ] = False,
@@ -121,20 +121,36 @@ def compare(
 
     Scores of images are kept: a stopped run goes on, and no image is scored twice.
     """
-    from benchmark.cli.images_show import show_comparison
+    from benchmark.cli.images_show import set_notes, show_comparison
+    from benchmark.cli.inputs import check_out
     from benchmark.cli.show import print_json
     from benchmark.encoders import load_encoder
     from benchmark.errors import UserError
-    from benchmark.files import check_target
     from benchmark.generative.compare import Plan
     from benchmark.generative.compare import compare as run
     from benchmark.generative.diversity import load_lpips
     from benchmark.generative.image_sets import open_set
-    from benchmark.generative.labels import labels_for, read_names
+    from benchmark.generative.labels import OF_DATASET, labels_for, names_notes, read_names
     from schemas import validate
 
+    read = {
+        "--attributes": attributes,
+        "--real-labels": _file(real_labels, OF_DATASET),
+        "--generated-labels": _file(generated_labels, OF_DATASET),
+        "--label-names": label_names,
+        "--lpips-weights": _file(lpips_weights, "none"),
+    }
     for file in [] if out is None else [out / name for name in FILES]:
-        check_target(file)
+        check_out(file, read)
+    plan = Plan(
+        resize=resize.value,
+        batch_size=batch_size,
+        without=tuple(str(part) for part in without or ()),
+        resamples=resamples,
+        permutations=permutations,
+        seed=seed,
+        skip_unreadable=skip_unreadable,
+    )
     names = read_attributes(attributes)
     sides = open_set(real, real_split), open_set(generated, generated_split)
     labels = [
@@ -146,25 +162,19 @@ def compare(
     ]
     if label_names is not None and labels == [None, None]:
         raise UserError("--label-names: there are no labels; give --real-labels as well")
+    renamed = None if label_names is None else read_names(label_names)
+    for note in [*set_notes(*sides), *names_notes(renamed, names)]:
+        typer.echo(f"note: {note}", err=True)
     lpips = None
     if lpips_weights != "none":
         lpips = load_lpips(None if lpips_weights is None else Path(lpips_weights))
-    plan = Plan(
-        resize=resize.value,
-        batch_size=batch_size,
-        without=tuple(str(part) for part in without or ()),
-        resamples=resamples,
-        permutations=permutations,
-        seed=seed,
-        skip_unreadable=skip_unreadable,
-    )
     with _elsewhere(ray, model, encoder) as elsewhere, _shown() as update:
         found = run(
             *sides,
             names,
             real_labels=labels[0],
             generated_labels=labels[1],
-            label_names=None if label_names is None else read_names(label_names),
+            label_names=renamed,
             model=model,
             encoder=None if encoder == "none" else load_encoder(encoder),
             lpips=lpips,
@@ -189,8 +199,8 @@ def agreement(
     results: Annotated[
         Path, typer.Option(help="Folder of comparisons: CLASS.json or CLASS/comparison.json.")
     ],
-    resamples: Annotated[int, typer.Option(min=1, help="Behind every interval.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the intervals.")] = 0,
+    resamples: Annotated[int, typer.Option(help="Behind every interval, at most 100,000.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Of the intervals.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Write the result here as JSON.")] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
@@ -199,16 +209,19 @@ def agreement(
     A metric of which less is better agrees with people where its correlation is negative.
     """
     from benchmark.cli.images_show import show_agreement
-    from benchmark.cli.inputs import read_document
+    from benchmark.cli.inputs import check_out, read_document
     from benchmark.cli.show import print_json
-    from benchmark.files import check_target, write_json
+    from benchmark.files import write_json
+    from benchmark.generative.compare import Plan
     from benchmark.generative.ratings import agreements, find_comparisons, read_ratings
     from benchmark.records import score_json
 
-    if out is not None:
-        check_target(out)
+    Plan(resamples=resamples, seed=seed)  # for its bounds
     people = read_ratings(ratings)
     places = find_comparisons(results)
+    # the folder of results may hold an earlier agreement, which is no class and may go
+    kept = {f"--results ({name})": path for name, path in places.items() if not _agrees(path, out)}
+    check_out(out, {"--ratings": ratings, **kept})
     documents = {
         name: read_document(path, "images") for name, path in places.items() if name in people.mean
     }
@@ -230,6 +243,24 @@ def agreement(
         print_json(document)
     else:
         show_agreement(document)
+
+
+def _agrees(path: Path, out: Path | None) -> bool:
+    """Whether ``path`` is ``out`` and holds what ``agreement`` wrote there before."""
+    import json
+
+    if out is None or path.resolve() != out.resolve():
+        return False
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and {"raters", "metrics"} <= set(document)
+
+
+def _file(choice: str | None, word: str) -> Path | None:
+    """The file that an option names; None for nothing, or for the word that it takes instead."""
+    return None if choice in (None, word) else Path(str(choice))
 
 
 def write_both(out: Path, found: "Comparison", *, pictures: bool | None = None) -> None:

@@ -1,9 +1,12 @@
 """What ``assay images`` prints: tables of a comparison and of agreement."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from benchmark.cli.show import cell, plain_table, wide_console
+
+if TYPE_CHECKING:
+    from benchmark.generative.image_sets import ImageSet
 
 NO_MEANS = "labels: no attribute for which every score has all statistics"
 STATISTICS = {"auc": 3, "cohens_d": 2, "hellinger": 3, "one_minus_ovl": 3, "saturated": 3}
@@ -107,6 +110,16 @@ def notes(document: Mapping[str, Any]) -> list[str]:
                 found.append(f"{label} set: {count:,} {what}")
         found += label_notes(label, (document.get("separation") or {}).get(label))
     return found
+
+
+def set_notes(real: "ImageSet", generated: "ImageSet") -> list[str]:
+    """What of the sets a document has no place for."""
+    counts = {"real": getattr(real, "linked", 0), "generated": getattr(generated, "linked", 0)}
+    return [
+        f"{label} set: {count:,} links to folders left out, they are not followed"
+        for label, count in counts.items()
+        if count
+    ]
 
 
 def label_notes(label: str, found: Mapping[str, Any] | None) -> list[str]:

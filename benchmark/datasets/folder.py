@@ -18,7 +18,7 @@ from PIL import Image
 from benchmark import files
 from benchmark.datasets.base import Dataset, ImageSequence
 from benchmark.errors import UserError
-from benchmark.images import MAX_BYTES, read_image
+from benchmark.images import MAX_BYTES, read_file, read_image
 
 _SETTLED_NS = 2 * 10**9
 
@@ -39,11 +39,7 @@ class FolderImages(Sequence[Image.Image]):
     def encoded(self, index: int) -> bytes:
         """The file's bytes."""
         path = self.root / self.names[range(len(self))[index]]
-        try:
-            with path.open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise UserError(f"cannot read image {path}: {error.strerror or error}") from None
+        data = read_file(path)
         if len(data) > MAX_BYTES:
             raise UserError(f"cannot read image {path}: larger than {MAX_BYTES // 2**20} MiB")
         return data

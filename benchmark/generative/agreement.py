@@ -49,7 +49,7 @@ def agreement(values: Any, ratings: Any, *, resamples: int = RESAMPLES, seed: in
         raise InputError(f"ratings: class {np.flatnonzero(~np.isfinite(people))[0]} has no number")
     there = np.isfinite(metric)
     reasons = {"class without a value of the metric": int((~there).sum())}
-    pairs = np.stack([metric[there], people[there]])
+    pairs = np.stack([_scaled(metric[there]), _scaled(people[there])])
     count = pairs.shape[1]
     replicates(resamples)
     if count < LEAST_CLASSES:
@@ -68,6 +68,12 @@ def _row(numbers: Any, name: str) -> FloatArray:
     if array.dtype.kind not in "biuf" or array.ndim != 1:
         raise InputError(f"{name}: expected a row of numbers, found {array.dtype} {array.shape}")
     return array.astype(np.float64)
+
+
+def _scaled(numbers: FloatArray) -> FloatArray:
+    """Brought to at most 1 by a power of two, which moves no correlation: squares stay in range."""
+    largest = np.abs(numbers).max(initial=0)
+    return np.asarray(np.ldexp(numbers, -int(np.frexp(largest)[1])))
 
 
 def _score(pairs: FloatArray, chosen: np.ndarray, ranked: bool, reasons: dict[str, int]) -> Score:

@@ -1,6 +1,7 @@
 """Attributes of a comparison and the two prompts of each, §5.1."""
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from benchmark.errors import UserError
@@ -17,12 +18,13 @@ def checked_attributes(attributes: Any, model: "DenseClip | None" = None) -> tup
 
     Args:
         attributes: names such as ``eyeglasses``.
-        model: where given, prompts that it would cut are refused.
+        model: where given, prompts that it would cut are refused, and those that its text tower
+            cannot tell apart.
 
     Raises:
         UserError: none, not a list of texts, a blank one, one with control characters, one twice
-            (in whatever case), or one whose prompt is too long for the model; all of a kind are
-            named.
+            (in whatever case and Unicode form), or for the model one whose prompt is too long,
+            without a token of its own, or of the same tokens as another; all of a kind are named.
     """
     if isinstance(attributes, str | bytes) or not isinstance(attributes, Sequence):
         raise UserError("attributes: expected a list of texts")
@@ -38,18 +40,46 @@ def checked_attributes(attributes: Any, model: "DenseClip | None" = None) -> tup
     odd = [str(k) for k, name in enumerate(names, start=1) if not name.isprintable()]
     if odd:
         raise UserError(f"attributes: control characters at {_places(odd)}; expected plain text")
-    folded = [name.casefold() for name in names]
-    twice = sorted({name for name in names if folded.count(name.casefold()) > 1})
-    if twice:
-        raise UserError(f"attributes: more than once: {_quoted(twice)}; give each one once")
+    if twice := _alike(names, [folded(name) for name in names]):
+        shown = _quoted(sorted(set(twice)))
+        raise UserError(f"attributes: more than once: {shown}; give each one once")
     if model is not None:
-        long = [n for n in names if not (model.fits(WITH.format(n)) and model.fits(without(n)))]
-        if long:
-            raise UserError(
-                f"attributes: too long for {model.name}: {_quoted(long)}; with its prompt an "
-                f"attribute may have {model.context_length} tokens"
-            )
+        _check_tokens(names, model)
     return names
+
+
+def folded(name: str) -> str:
+    """A name as it is compared: single spaces, whatever its case and its Unicode form."""
+    composed = unicodedata.normalize("NFC", " ".join(name.split()))
+    return unicodedata.normalize("NFC", composed.casefold())
+
+
+def _alike(names: Sequence[str], keys: Sequence[Hashable]) -> list[str]:
+    """Names whose key another name has too, those of one key beside each other."""
+    groups: dict[Hashable, list[str]] = {}
+    for name, key in zip(names, keys, strict=True):
+        groups.setdefault(key, []).append(name)
+    return [name for group in groups.values() if len(group) > 1 for name in group]
+
+
+def _check_tokens(names: Sequence[str], model: "DenseClip") -> None:
+    long = [n for n in names if not (model.fits(WITH.format(n)) and model.fits(without(n)))]
+    if long:
+        raise UserError(
+            f"attributes: too long for {model.name}: {_quoted(long)}; with its prompt an "
+            f"attribute may have {model.context_length} tokens"
+        )
+    *ids, bare = model.token_ids([WITH.format(name) for name in (*names, "")])
+    empty = [name for name, tokens in zip(names, ids, strict=True) if tokens == bare]
+    if empty:
+        raise UserError(
+            f"attributes: no words for {model.name}: {_quoted(empty)}; expected a word or phrase"
+        )
+    if same := _alike(names, ids):
+        raise UserError(
+            f"attributes: the same tokens for {model.name}: {_quoted(same)}; it cannot tell them "
+            "apart: give one of them"
+        )
 
 
 def without(name: str) -> str:

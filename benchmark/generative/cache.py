@@ -26,7 +26,7 @@ from filelock import FileLock
 from benchmark.errors import UserError
 from benchmark.files import write_json
 
-FORMAT = 1
+FORMAT = 2
 READ_ROWS = 64
 
 _log = logging.getLogger(__name__)

@@ -20,7 +20,7 @@ from benchmark.generative.maps import MapSums
 from benchmark.generative.ra_clip import ABLATIONS
 from benchmark.generative.resize import Resize, resized
 from benchmark.generative.scorer import RaScorer
-from benchmark.images import ImageReadError, read_image
+from benchmark.images import ImageReadError
 from benchmark.metrics.arrays import FloatArray
 
 SMALL = 48
@@ -78,6 +78,11 @@ def collect(
 ) -> SetScores:
     """Score every image of a set, from the cache where its bytes were scored before.
 
+    The last bits of a score depend on the image's place in its batch. Batches follow the order of
+    the set, and one with any row missing from the cache is made whole, so a run that goes on gives
+    the bytes of one that was never stopped. What remains: a row that another set filled, where the
+    image had another place, is taken as it is.
+
     Args:
         images: the set; read in order, one image in memory at a time but for the blocks at work.
         scorer: attributes and model.
@@ -126,12 +131,9 @@ def _pass(
         try:
             data = images.encoded(index)
             digest = hashlib.sha256(data).digest()
-            wanting = [queue for queue in queues if queue.wants(digest)]
-            if wanting:
-                label = images.describe(index)
-                picture = Picture(read_image(data, name=label), data, label)
-                for queue in wanting:
-                    queue.add(digest, picture)
+            picture = Picture(data, images.describe(index))
+            if any(queue.lacks(digest) for queue in queues):
+                picture.image  # noqa: B018 - one that cannot be read is in no block
         except ImageReadError as error:
             if not skip:
                 raise UserError(f"{error}; --skip-unreadable leaves such images out") from None
@@ -140,6 +142,8 @@ def _pass(
         else:
             places.append(index)
             digests.append(digest)
+            for queue in queues:
+                queue.add(digest, picture)
         if progress is not None:
             progress(index + 1, total)
     for queue in queues:
@@ -160,7 +164,7 @@ def _score_cache(home: Path, scorer: RaScorer) -> RowCache:
     ]
     if scorer.ablations:
         fields.append(("ablated", "<f4", (len(ABLATIONS), count)))
-    return RowCache(home, {"attributes": list(scorer.names), **scorer.protocol}, fields)
+    return RowCache(home, scorer.identity, fields)
 
 
 def _score_rows(scorer: RaScorer) -> int:

@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from benchmark import files
 from benchmark.errors import UserError
 from benchmark.generative.divergence import (
@@ -18,9 +20,10 @@ from benchmark.generative.diversity import Diversity, Lpips, diversity
 from benchmark.generative.image_sets import ImageSet
 from benchmark.generative.labels import Aligned, Labels, aligned
 from benchmark.generative.quality import Quality, quality
-from benchmark.generative.ra_clip import ABLATIONS, BATCH_SIZE
+from benchmark.generative.ra_clip import ABLATIONS, BATCH_SIZE, MOST_BATCH_SIZE
 from benchmark.generative.regional import RegionalDivergence, compare_regions
 from benchmark.generative.resize import Resize
+from benchmark.metrics.arrays import whole_number
 from benchmark.metrics.score import RESAMPLES
 
 if TYPE_CHECKING:
@@ -29,6 +32,14 @@ if TYPE_CHECKING:
     from benchmark.generative.collect import SetScores
     from benchmark.generative.dense.base import DenseClip
     from benchmark.generative.scorer import RaScorer
+
+MOST = {
+    "seed": 2**53 - 1,
+    "batch_size": MOST_BATCH_SIZE,
+    "resamples": 100_000,
+    "permutations": 100_000,
+}
+"""Largest value of each number of a ``Plan``."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -53,6 +64,14 @@ class Plan:
     skip_unreadable: bool = False
 
     def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            least = 0 if name == "seed" else 1
+            number = whole_number(getattr(self, name))
+            if number is None or not least <= number <= most:
+                raise UserError(
+                    f"{name} is {getattr(self, name)!r}; expected a whole number from {least} to "
+                    f"{most:,}"
+                )
         unknown = sorted(set(self.without) - set(ABLATIONS))
         if unknown:
             raise UserError(f"no part {unknown[0]!r}; expected one of {', '.join(ABLATIONS)}")
@@ -178,8 +197,13 @@ def compare(
 def _diversity(
     sides: Sequence[Side], lpips: Lpips | str, plan: Plan, progress: Progress | None
 ) -> Diversity:
+    # pairs are drawn by place: in the order of their hashes, no name moves them
+    orders = [np.argsort(np.array(side.scores.digests, "S32"), kind="stable") for side in sides]
     return diversity(
-        [(side.images, side.scores.places) for side in sides],
+        [
+            (side.images, side.scores.places[order])
+            for side, order in zip(sides, orders, strict=True)
+        ],
         lpips,
         resize=plan.resize,
         seed=plan.seed,

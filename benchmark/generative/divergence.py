@@ -161,15 +161,15 @@ def compare_attributes(
     names = _names(attributes, first.shape[1])
     sides = moments(first), moments(second)
     enough = min(len(first), len(second)) >= 2
-    spread = list(_bootstrap(first, second, resamples, seed)) if enough else []
-    shuffled = list(_relabelled(first, second, permutations, seed)) if enough else []
+    kinds = [True, False] if pairs else [False]
+    spread = _all(_bootstrap(first, second, resamples, seed), kinds) if enough else {}
+    shuffled = _all(_relabelled(first, second, permutations, seed), kinds) if enough else {}
     size = len(first) + len(second)
 
     def entries(pair: bool) -> tuple[tuple[Divergence, ...], Score]:
-        kl = pair_kl if pair else single_kl
-        chosen = np.triu_indices(len(names), 1) if pair else (np.arange(len(names)),)
-        value = kl(*sides)[chosen]
-        samples, null = (_all(kl, drawn, chosen) for drawn in (spread, shuffled))
+        chosen = _places(len(names), pair)
+        value = _values(sides, pair)
+        samples, null = spread.get(pair), shuffled.get(pair)
         floor = gaussian_floor(len(first), len(second), pair=pair)
         made = []
         for k, where in enumerate(zip(*chosen, strict=True)):
@@ -237,10 +237,25 @@ def _relabelled(
         yield (larger, smaller) if small else (smaller, larger)
 
 
-def _all(kl: Any, drawn: list[tuple[Moments, Moments]], chosen: Any) -> FloatArray | None:
-    if not drawn:
-        return None
-    return np.concatenate([kl(*sides)[(slice(None), *chosen)] for sides in drawn])
+def _places(count: int, pair: bool) -> tuple[np.ndarray, ...]:
+    """Where the entries stand: of attributes, or of pairs i < j."""
+    return np.triu_indices(count, 1) if pair else (np.arange(count),)
+
+
+def _values(sides: tuple[Moments, Moments], pair: bool) -> FloatArray:
+    """Divergences of all entries, (..., entries)."""
+    found = (pair_kl if pair else single_kl)(*sides)
+    places: tuple[Any, ...] = (..., *_places(found.shape[-1], pair))
+    return np.asarray(found[places])
+
+
+def _all(drawn: Iterator[tuple[Moments, Moments]], kinds: Sequence[bool]) -> dict[bool, FloatArray]:
+    """Divergences of every resample, for pairs (True) and attributes; one block's moments kept."""
+    parts: dict[bool, list[FloatArray]] = {pair: [] for pair in kinds}
+    for sides in drawn:
+        for pair in kinds:
+            parts[pair].append(_values(sides, pair))
+    return {pair: np.concatenate(found) for pair, found in parts.items()}
 
 
 def _null(samples: FloatArray) -> Null | None:

@@ -71,17 +71,17 @@ def moments(scores: FloatArray) -> Moments:
     """
     columns = np.ascontiguousarray(scores.T)
     n, count = columns.shape[1], len(columns)
-    mean = _ordered_sum(columns) / n
+    mean = ordered_sum(columns) / n
     centred = columns - mean[:, None]
     centred[columns.min(axis=1) == columns.max(axis=1)] = 0  # rounding of the mean is no variance
     covariance = np.zeros((count, count))
     for p in range(count):
-        covariance[p, p:] = _ordered_sum(centred[p] * centred[p:]) / max(n - 1, 1)
+        covariance[p, p:] = ordered_sum(centred[p] * centred[p:]) / max(n - 1, 1)
         covariance[p:, p] = covariance[p, p:]
     return Moments(n, mean, covariance)
 
 
-def _ordered_sum(rows: FloatArray) -> FloatArray:
+def ordered_sum(rows: FloatArray) -> FloatArray:
     """Sum of each row, its terms in sorted order: independent of their order, and pairwise."""
     return np.asarray(np.sort(rows, axis=-1).sum(axis=-1))
 

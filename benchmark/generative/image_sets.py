@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from benchmark.datasets.base import Dataset, ImageSequence
 from benchmark.errors import UserError
-from benchmark.images import MAX_BYTES, ImageReadError
+from benchmark.images import ImageReadError, read_file
 
 ENDINGS = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 """Endings, in whatever case, of the files of a folder that count as images."""
@@ -50,19 +50,21 @@ class FolderSet:
 
     An id is the path below the folder, with ``/``: files of one name in two sub-folders are two
     images. Ids are sorted as text. Hidden files and folders and files with other endings than
-    ``ENDINGS`` are left out and counted; links to files are followed, links to folders are not.
+    ``ENDINGS`` are left out and counted, and so are links to folders; links to files are followed.
 
     Attributes:
         root: the folder.
         ids: of the images.
         others: files left out for their ending.
         hidden: files and folders left out because their name begins with a dot.
+        linked: links to folders, left out.
     """
 
     root: Path
     ids: tuple[str, ...]
     others: int
     hidden: int
+    linked: int = 0
     _paths: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -76,10 +78,11 @@ class FolderSet:
             what = "is a file" if root.exists() else "no such folder"
             raise UserError(f"{root}: {what}; expected a folder of images or a dataset")
         paths: dict[str, str] = {}
-        others = hidden = 0
+        others = hidden = linked = 0
         for folder, folders, files in os.walk(root, onerror=_stop):
             hidden += sum(name.startswith(".") for name in [*folders, *files])
             folders[:] = [name for name in folders if not name.startswith(".")]
+            linked += sum(Path(folder, name).is_symlink() for name in folders)
             for name in files:
                 if name.startswith("."):
                     continue
@@ -91,12 +94,14 @@ class FolderSet:
                 if paths.setdefault(key, str(path)) != str(path):
                     raise UserError(f"{root}: two files would both be called {key!r}; rename one")
         if not paths:
-            left = f" ({others} other files)" if others else ""
+            counts = (others, "other files"), (linked, "links to folders, which are not followed")
+            told = ", ".join(f"{count} {what}" for count, what in counts if count)
+            left = f" ({told})" if told else ""
             raise UserError(
                 f"{root}: no images{left}; expected files that end in {', '.join(ENDINGS)}, or "
                 "give the split to read if it is the folder of a dataset"
             )
-        return cls(root, tuple(sorted(paths)), others, hidden, _paths=paths)
+        return cls(root, tuple(sorted(paths)), others, hidden, linked, _paths=paths)
 
     @property
     def name(self) -> str:
@@ -114,13 +119,7 @@ class FolderSet:
 
     def encoded(self, index: int) -> bytes:
         """The file's bytes."""
-        path = self.describe(index)
-        try:
-            with Path(path).open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise ImageReadError(f"cannot read image {path}: {error.strerror}") from None
-        return data
+        return read_file(self.describe(index))
 
     def describe(self, index: int) -> str:
         """The file's path."""

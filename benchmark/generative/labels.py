@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmark.errors import UserError
 from benchmark.files import RepeatedKey, file_sha256, unique_keys
+from benchmark.generative.attributes import folded
 from benchmark.generative.image_sets import DatasetSet, ImageSet
 
 OF_DATASET = "dataset"
@@ -109,10 +110,10 @@ def read_labels(path: Path) -> Labels:
         names, rows = _from_json(path, text)
     else:
         names, rows = _from_csv(path, text)
-    folded = [_folded(name) for name in names]
-    counts = Counter(folded)
-    twice = [name for name, key in zip(names, folded, strict=True) if counts[key] > 1]
-    if twice or not all(folded):
+    keys = [folded(name) for name in names]
+    counts = Counter(keys)
+    twice = [name for name, key in zip(names, keys, strict=True) if counts[key] > 1]
+    if twice or not all(keys):
         what = f"attribute {twice[0]!r} is there twice" if twice else "an attribute has no name"
         raise UserError(f"{path}: {what}; give each a name of its own")
     if not names or not rows:
@@ -131,10 +132,28 @@ def read_names(path: Path) -> dict[str, str]:
     found = _json(path, _text(path))
     if not isinstance(found, dict) or not all(isinstance(v, str) and v for v in found.values()):
         raise UserError(f"{path}: expected JSON of {{attribute: name in the labels}}")
-    names = {_folded(key): str(value) for key, value in found.items()}
-    if len(names) < len(found) or len(set(map(_folded, names.values()))) < len(names):
+    _check_text(path, [*found, *found.values()])
+    names = {folded(key): str(value) for key, value in found.items()}
+    if len(names) < len(found) or len(set(map(folded, names.values()))) < len(names):
         raise UserError(f"{path}: two attributes share a name; give each one of its own")
     return names
+
+
+def names_notes(names: Mapping[str, str] | None, attributes: Sequence[str]) -> list[str]:
+    """A note where ``read_names`` gave names for more than the attributes asked for.
+
+    Raises:
+        UserError: none of the names is of an attribute asked for.
+    """
+    asked = {folded(one) for one in attributes}
+    others = [name for name in names or {} if folded(name) not in asked]
+    if others and len(others) == len(names or {}):
+        raise UserError(
+            f"--label-names: {others[0]!r} is no attribute asked for, nor is any other name; "
+            f"expected names such as {attributes[0]!r}"
+        )
+    told = ", ".join(others[:3]) + (" …" if len(others) > 3 else "")
+    return [f"--label-names: not asked for: {told}"] if others else []
 
 
 def aligned(
@@ -149,13 +168,20 @@ def aligned(
         names: attribute → what the labels call it, where that differs.
 
     Raises:
-        UserError: no id or no attribute matches.
+        UserError: no id or no attribute matches, or two attributes would have one label's values.
     """
     what = f"labels of {images.name} ({labels.source['name']})"
-    given = {_folded(key): value for key, value in (names or {}).items()}
-    columns = {_folded(name): column for column, name in enumerate(labels.names)}
-    wanted = [_folded(given.get(_folded(one), one)) for one in attributes]
+    given = {folded(key): value for key, value in (names or {}).items()}
+    columns = {folded(name): column for column, name in enumerate(labels.names)}
+    wanted = [folded(given.get(folded(one), one)) for one in attributes]
     there = [(a, columns[name]) for a, name in enumerate(wanted) if name in columns]
+    first: dict[int, int] = {}
+    for a, column in there:
+        if (other := first.setdefault(column, a)) != a:
+            raise UserError(
+                f"{what}: {attributes[other]!r} and {attributes[a]!r} would both be read from "
+                f"{labels.names[column]!r}; give each a label of its own in --label-names"
+            )
     if not there:
         raise UserError(
             f"{what}: none of the attributes is labelled; asked for {attributes[0]!r}, labelled "
@@ -183,10 +209,6 @@ def aligned(
         ),
         unused=tuple(name for column, name in enumerate(labels.names) if column not in used),
     )
-
-
-def _folded(name: str) -> str:
-    return " ".join(name.split()).casefold()
 
 
 def _text(path: Path) -> str:
@@ -230,6 +252,7 @@ def _from_json(path: Path, text: str) -> tuple[list[str], dict[str, list[int]]]:
     if not isinstance(found, dict) or not all(isinstance(row, dict) for row in found.values()):
         raise UserError(f"{path}: no object of objects; {_EXPECTED}")
     names = list(dict.fromkeys(name for row in found.values() for name in row))
+    _check_text(path, [*found, *names])
     rows = {}
     for key, row in found.items():
         for name, value in row.items():
@@ -238,6 +261,15 @@ def _from_json(path: Path, text: str) -> tuple[list[str], dict[str, list[int]]]:
         values = (row.get(name) for name in names)
         rows[key] = [UNKNOWN if value is None else int(value) for value in values]
     return names, rows
+
+
+def _check_text(path: Path, texts: Sequence[str]) -> None:
+    """Refuse what JSON can hold but UTF-8 cannot: half of a pair of code units."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise UserError(f"{path}: {text!a} is no text; expected whole characters") from None
 
 
 def _json(path: Path, text: str) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmark.generative.gaussians import both_checked
+from benchmark.generative.gaussians import both_checked, ordered_sum
 from benchmark.metrics.arrays import FloatArray
 
 
@@ -45,7 +45,10 @@ def _moments(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean and variance (ddof 1), each (A,)."""
     if len(scores) < 2:
         return scores[0], np.full(scores.shape[1], np.nan)
-    return scores.mean(axis=0), scores.var(axis=0, ddof=1)
+    mean = ordered_sum(scores.T) / len(scores)
+    variance = ordered_sum(((scores - mean) ** 2).T) / (len(scores) - 1)
+    variance[scores.min(axis=0) == scores.max(axis=0)] = 0  # rounding of the mean is no variance
+    return mean, variance
 
 
 def _left_out(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -53,9 +56,9 @@ def _left_out(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     n = len(scores)
     if n < 3:
         return scores, np.full(scores.shape, np.nan)
-    centre = scores.mean(axis=0)
+    centre = ordered_sum(scores.T) / n
     apart = scores - centre
-    total = (apart**2).sum(axis=0)
+    total = ordered_sum((apart**2).T)
     # Σ(x − m')² over the others, m' their mean
     left = total - apart**2 * (n / (n - 1))
     left[left <= 1e-12 * total] = 0  # rounding is no variance

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 BATCH_SIZE = 8
 """Images in every forward pass; a shorter batch is padded up to it."""
 
+MOST_BATCH_SIZE = 1024
+
 ABLATIONS = ("dual_prompts", "local_tokens", "global_token")
 """Parts of RA-CLIPScore that can be left out, names of ``Options``."""
 

@@ -16,6 +16,9 @@ from benchmark.metrics.score import RESAMPLES
 COMPARISON = "comparison.json"
 """A document of this name stands for the class that its folder is called after."""
 
+LARGEST = 1e12
+"""Most that a rating may be, either way."""
+
 _MOST_BYTES = 16 * 2**20
 _COLUMNS = ("class", "rating", "rater")
 
@@ -40,7 +43,8 @@ def read_ratings(path: Path) -> Ratings:
 
     Raises:
         UserError: no such file, another head, a line with a blank class, a rating that is no
-            finite number, or a second rating of one class (by one rater); file and line are named.
+            number from −``LARGEST`` to ``LARGEST``, or a second rating of one class (by one
+            rater); file and line are named.
     """
     values: dict[str, list[float]] = defaultdict(list)
     seen: dict[tuple[str, str], int] = {}
@@ -48,12 +52,12 @@ def read_ratings(path: Path) -> Ratings:
         name, rater = row["class"].strip(), row.get("rater", "").strip()
         if not name:
             raise UserError(f"{path} line {line}: a blank class; expected its name")
-        try:
-            rating = float(row["rating"])
-        except ValueError:
-            rating = math.nan
-        if not math.isfinite(rating):
-            raise UserError(f"{path} line {line}: rating {row['rating']!r}; expected a number")
+        rating = _number(row["rating"])
+        if rating is None:
+            raise UserError(
+                f"{path} line {line}: rating {row['rating'][:40]!r}; expected a number from "
+                f"{-LARGEST:g} to {LARGEST:g}"
+            )
         first = seen.setdefault((name, rater), line)
         if first != line:
             who = f" by {rater!r}" if rater else ""
@@ -69,6 +73,16 @@ def read_ratings(path: Path) -> Ratings:
         {name: len(found) for name, found in values.items()},
         tuple(sorted({rater for _, rater in seen if rater})),
     )
+
+
+def _number(text: str) -> float | None:
+    """A rating; None for what Python reads as a number but people do not write as one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    plain = text.isascii() and "_" not in text
+    return value if plain and abs(value) <= LARGEST else None
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:

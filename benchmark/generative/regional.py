@@ -4,7 +4,7 @@ Source: "RA-CLIPScore: Making Generative Model Evaluation More Interpretable"; t
 ranking over it are this suite's additions.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from benchmark.generative.divergence import PERMUTATIONS, Divergence, Null
 from benchmark.generative.maps import MapSums, maps_checked
 from benchmark.metrics.arrays import FloatArray, InputError
 from benchmark.metrics.score import RESAMPLES, make_score, replicates, resample_weights
+
+_BLOCK_ELEMENTS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -128,8 +130,8 @@ def compare_regions(
         value = float(np.abs(maps[a]).mean())
         samples, null = None, None
         if plans is not None:
-            drawn, dealt = (np.abs(plan.difference(a)) for plan in plans)
-            samples = drawn.mean(axis=1)
+            samples = np.concatenate([part.mean(axis=1) for part in plans[0].sizes(a)])
+            dealt = np.concatenate(list(plans[1].sizes(a)))
             under = dealt.mean(axis=1)
             null = Null(float(under.mean()), float(np.percentile(under, 95)), under)
             cells.append(np.percentile(dealt, 95, axis=0).reshape(real.shape[1:]))
@@ -152,19 +154,27 @@ def _names(attributes: Sequence[str] | None, count: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Weights of the blocks of both sets, pooled, on the two sides of each resample."""
+    """Weights of the blocks of both sets, pooled, on the two sides of each resample.
+
+    ``weights`` (R, G) are small whole numbers of any type; ``sides`` splits them, some rows at a
+    time, into those of the left and of the right side.
+    """
 
     sums: FloatArray  # (G, A, H * W)
     counts: FloatArray  # (G,)
-    left: np.ndarray  # (R, G)
-    right: np.ndarray
+    weights: np.ndarray
+    sides: Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
-    def difference(self, attribute: int) -> FloatArray:
-        """Difference of the two sides' mean maps, (R, H * W)."""
+    def sizes(self, attribute: int) -> Iterator[FloatArray]:
+        """Size of the difference of the two sides' mean maps, (R, H * W) in blocks of rows."""
         sums = self.sums[:, attribute]
-        return (self.left @ sums) / (self.left @ self.counts)[:, None] - (self.right @ sums) / (
-            self.right @ self.counts
-        )[:, None]
+        rows = max(1, _BLOCK_ELEMENTS // max(sums.shape))
+        for start in range(0, len(self.weights), rows):
+            left, right = self.sides(self.weights[start : start + rows].astype(np.float64))
+            yield np.abs(
+                (left @ sums) / (left @ self.counts)[:, None]
+                - (right @ sums) / (right @ self.counts)[:, None]
+            )
 
 
 def _plans(
@@ -177,16 +187,17 @@ def _plans(
     first = len(sides[0][1])
     labels = np.repeat([0, 1], [first, len(counts) - first])
     replicates(resamples)
-    drawn = np.concatenate([w for _, w in resample_weights(len(labels), resamples, seed, labels)])
-    drawn = drawn.astype(np.float64)
+    drawn = np.empty((resamples, len(labels)), np.float32)
+    for rows, weights in resample_weights(len(labels), resamples, seed, labels):
+        drawn[rows] = weights
     replicates(permutations)
     generator = np.random.default_rng([seed, 2])
-    dealt = np.zeros((permutations, len(labels)))
+    dealt = np.zeros((permutations, len(labels)), np.int8)
     for row in dealt:
         row[generator.choice(len(labels), first, replace=False, shuffle=False)] = 1
     return (
-        _Plan(sums, counts, drawn * (labels == 0), drawn * (labels == 1)),
-        _Plan(sums, counts, dealt, 1 - dealt),
+        _Plan(sums, counts, drawn, lambda some: (some * (labels == 0), some * (labels == 1))),
+        _Plan(sums, counts, dealt, lambda some: (some, 1 - some)),
     )
 
 

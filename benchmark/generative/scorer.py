@@ -1,20 +1,24 @@
 """One CLIP model and a list of attributes, ready to score batches of images, §5.1."""
 
+import hashlib
+import json
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import PIL
 from PIL import Image
 from torch import Tensor
 
 from benchmark.errors import UserError
 from benchmark.generative.attributes import WITH, WITHOUT, checked_attributes, without
-from benchmark.generative.dense.base import DenseClip
-from benchmark.generative.ra_clip import BATCH_SIZE
+from benchmark.generative.dense.base import OPENAI_MEAN, OPENAI_STD, DenseClip
+from benchmark.generative.ra_clip import BATCH_SIZE, MOST_BATCH_SIZE
 from benchmark.generative.refine import Options, Scored, score_tokens
 from benchmark.generative.resize import POLICIES, Resize, resized
 from benchmark.images import read_image
+from benchmark.metrics.arrays import whole_number
 
 
 class RaScorer:
@@ -35,7 +39,7 @@ class RaScorer:
 
     Raises:
         UserError: blank, repeated or over-long attributes, an unknown resize policy, a batch size
-            below 1.
+            below 1 or above ``MOST_BATCH_SIZE``.
     """
 
     def __init__(
@@ -50,16 +54,21 @@ class RaScorer:
     ) -> None:
         if resize not in POLICIES:
             raise UserError(f"resize is {resize!r}; expected one of {', '.join(POLICIES)}")
-        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-            raise UserError(f"batch_size is {batch_size!r}; expected a whole number of at least 1")
+        rows = whole_number(batch_size)
+        if rows is None or not 1 <= rows <= MOST_BATCH_SIZE:
+            raise UserError(
+                f"batch_size is {batch_size!r}; expected a whole number from 1 to "
+                f"{MOST_BATCH_SIZE:,}"
+            )
         self.model = model
         self.resize: Resize = resize
         self.options = options or Options()
-        self.batch_size = batch_size
+        self.batch_size = rows
         self.ablations = ablations and self.options.whole
         self.names = checked_attributes(attributes, model)
-        self._claiming = model.encode_text([WITH.format(name) for name in self.names])
-        self._denying = model.encode_text([without(name) for name in self.names])
+        claims, denials = [WITH.format(name) for name in self.names], [*map(without, self.names)]
+        self._claiming, self._denying = model.encode_text(claims), model.encode_text(denials)
+        self._token_ids = [model.token_ids(texts) for texts in (claims, denials)]
         self.texts: np.ndarray = self._claiming.cpu().numpy()
 
     @property
@@ -69,8 +78,15 @@ class RaScorer:
 
     @property
     def protocol(self) -> dict[str, Any]:
-        """Every choice and the model's identity, JSON values."""
+        """Every choice and the model's identity, JSON values.
+
+        Statistics of pixels are in it where neither the model's name stands for them nor are they
+        those of OpenAI's models.
+        """
+        mean, std = self.model.mean, self.model.std
+        usual = self.model.statistics_fixed or (mean, std) == (OPENAI_MEAN, OPENAI_STD)
         return {
+            **({} if usual else {"pixel_mean": list(mean), "pixel_std": list(std)}),
             "model": self.model.name,
             "weights_sha256": self.model.weights_sha256,
             "dtype": str(self.model.dtype).removeprefix("torch."),
@@ -81,6 +97,22 @@ class RaScorer:
             "resize": self.resize,
             "batch_size": self.batch_size,
             **self.options.as_dict(),
+        }
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All that decides every bit of a score, JSON values.
+
+        Beside names and protocol that is what the text tower is given, the model's settings, the
+        device that it runs on, and versions.
+        """
+        ids = json.dumps(self._token_ids).encode()
+        return {
+            "attributes": list(self.names),
+            **self.protocol,
+            "token_ids_sha256": hashlib.sha256(ids).hexdigest(),
+            "settings_sha256": self.model.settings_sha256,
+            "runtime": f"{self.model.runtime}, pillow {PIL.__version__}",
         }
 
     def batches(self, images: Sequence[Any]) -> Iterator[tuple[int, int, Scored, Tensor]]:

@@ -88,7 +88,7 @@ def _one(
     inside = values.min() >= 0 and values.max() <= 1
     outer = (values < SATURATED[0]) | (values > SATURATED[1])
     saturated = float(outer.mean()) if inside else np.nan
-    yes, no = values[present], values[~present]
+    yes, no = np.sort(values[present]), np.sort(values[~present])  # no sum depends on their order
     if not yes.size or not no.size:
         return (np.nan, np.nan, np.nan, np.nan, saturated, 0, False)
     hellinger, apart, bins = _histogram_distances(yes, no)
@@ -97,8 +97,8 @@ def _one(
 
 
 def _auc(yes: FloatArray, no: FloatArray) -> float:
-    ordered = np.sort(no)
-    below = np.searchsorted(ordered, yes, "left") + np.searchsorted(ordered, yes, "right")
+    """Both sorted."""
+    below = np.searchsorted(no, yes, "left") + np.searchsorted(no, yes, "right")
     return float(below.sum() / (2 * len(yes) * len(no)))
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmark.generative.gaussians import ordered_sum
 from benchmark.metrics.arrays import FloatArray, InputError
 
 
@@ -66,8 +67,11 @@ def heterogeneous_clip_score(images: Any, texts: Any, *, image_centre: Any) -> F
 
 
 def embedding_centre(images: Any) -> FloatArray:
-    """Mean of the embeddings (N, D), each brought to length 1: float64 (D,)."""
-    return np.asarray(_unit(_checked(images, "images")).mean(axis=0))
+    """Mean of the embeddings (N, D), each brought to length 1: float64 (D,).
+
+    The same to the last bit for any order of the images.
+    """
+    return ordered_sum(_unit(_checked(images, "images")).T) / len(images)
 
 
 def _checked(rows: Any, name: str) -> FloatArray:

@@ -1,5 +1,6 @@
 import contextlib
 import io
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -305,3 +306,22 @@ def test_reading_many_stops_at_the_first_error_by_default() -> None:
     assert [index for index, _ in read_images([good, b"bad", good], on_error="skip")] == [0, 2]
     with pytest.raises(ValueError, match="on_error"):
         read_images([], on_error="ignore")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_the_colours_of_cmyk_do_not_depend_on_the_orientation(orientation: int) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    adobe = saved(Image.new("CMYK", (16, 8), (0, 255, 255, 0)), "JPEG", exif=exif)
+    start = adobe.index(b"\xff\xee")
+    length = struct.unpack(">H", adobe[start + 2 : start + 4])[0]
+    plain = adobe[:start] + adobe[start + 2 + length :]
+    assert pixels(adobe)[2, 2].tolist() == [255, 0, 0]
+    assert pixels(plain)[2, 2].tolist() == [0, 0, 0]
+    assert pixels(plain).shape == ((8, 16, 3) if orientation < 5 else (16, 8, 3))
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+    with pytest.raises(ImageReadError, match=r"^cannot read image \S+pipe\.png: a pipe, device"):
+        read_image(tmp_path / "pipe.png")

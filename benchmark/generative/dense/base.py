@@ -5,6 +5,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmark.errors import UserError
+from benchmark.generative.dense.settings import runtime_of, settings_sha256
 
 OPENAI_MEAN = (0.48145466, 0.4578275, 0.40821073)
 OPENAI_STD = (0.26862954, 0.26130258, 0.27577711)
@@ -89,6 +91,8 @@ class DenseClip(ABC):
         mean, std: of RGB values in [0, 1], taken off and divided by.
         context_length: most tokens of a text, with its start and end.
         logit_scale: factor of the cosine in the model's own softmax.
+        statistics_fixed: whether the model's code alone gives ``mean`` and ``std``, so that its
+            name stands for them too.
     """
 
     name: str
@@ -98,6 +102,7 @@ class DenseClip(ABC):
     std: tuple[float, float, float]
     context_length: int
     logit_scale: float
+    statistics_fixed = False
 
     def __init__(
         self,
@@ -109,8 +114,14 @@ class DenseClip(ABC):
     ) -> None:
         self.model: Any = model.eval()
         self.name = name
-        self.mean = _three(mean, OPENAI_MEAN, f"CLIP model {name}: mean")
-        self.std = _three(std, OPENAI_STD, f"CLIP model {name}: std")
+        self.mean = checked_rgb(mean, f"CLIP model {name}: mean") or OPENAI_MEAN
+        self.std = checked_rgb(std, f"CLIP model {name}: std", positive=True) or OPENAI_STD
+        formats = {str(p.dtype) for p in model.parameters() if p.is_floating_point()}
+        if len(formats) > 1:
+            raise UserError(
+                f"CLIP model {name}: weights in several number formats "
+                f"({', '.join(sorted(formats))}); expected one: convert it with model.float()"
+            )
         # a forward pass swaps parts of the model: one at a time
         self._pass = threading.Lock()
         self._sha256: str | None = None
@@ -132,6 +143,20 @@ class DenseClip(ABC):
             self._sha256 = digest.hexdigest()
         return self._sha256
 
+    @cached_property
+    def settings_sha256(self) -> str:
+        """Hex SHA-256 over what decides a score beside weights and texts.
+
+        That is the statistics of pixels, and of every part of the model its class and its plain
+        settings: activation, epsilon of a norm, kind of pooling.
+        """
+        return settings_sha256(self.model, self.mean, self.std)
+
+    @property
+    def runtime(self) -> str:
+        """Device and versions, which may change the last bits."""
+        return runtime_of(self.model, self.device)
+
     @property
     def device(self) -> torch.device:
         """Where the model is."""
@@ -143,6 +168,10 @@ class DenseClip(ABC):
         """Type of the weights."""
         dtype: torch.dtype = next(self.model.parameters()).dtype
         return dtype
+
+    @abstractmethod
+    def token_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """What the text tower is given of each text, padding included."""
 
     @abstractmethod
     def fits(self, text: str) -> bool:
@@ -169,8 +198,13 @@ class DenseClip(ABC):
 
     @property
     @abstractmethod
+    def blocks(self) -> Sequence[torch.nn.Module]:
+        """The blocks, first to last; each is called with hidden states (B, P + 1, width)."""
+
+    @property
     def layers(self) -> int:
         """L, the number of blocks."""
+        return len(self.blocks)
 
     def pixels(self, images: np.ndarray) -> Tensor:
         """RGB images uint8 (B, height, width, 3) as the model takes them: (B, 3, height, width)."""
@@ -195,7 +229,10 @@ class DenseClip(ABC):
         return Tokens(tokens[:, 0], tokens[:, 1:], attention.mean())
 
     def _checked(self) -> None:
-        """Prove on one image that the class token of ``dense`` is the model's own embedding.
+        """Prove on one image that ``dense`` is what RA-CLIPScore takes it for.
+
+        Its class token is the model's own embedding, and a patch of the last block sees itself
+        alone: whatever the other tokens are, it comes out the same.
 
         Raises:
             UserError: too few blocks, or a model that is put together in another way.
@@ -208,19 +245,56 @@ class DenseClip(ABC):
         seeded = np.random.default_rng(0).integers(0, 256, (1, *self.size, 3), dtype=np.uint8)
         pixels = self.pixels(seeded)
         own = self.encode_image(pixels)
-        gap = float((self.dense(pixels).cls - own).abs().max())
-        if not gap <= (1e-4 if self.dtype == torch.float32 else 3e-2):
+        most = 1e-4 if self.dtype == torch.float32 else 3e-2
+        hook = self.blocks[-1].register_forward_pre_hook(_others_turned, with_kwargs=True)
+        try:
+            tokens = self.dense(torch.cat([pixels, pixels]))
+        finally:
+            hook.remove()
+        gap = float((tokens.cls[:1] - own).abs().max())
+        if not gap <= most:
             raise UserError(
                 f"CLIP model {self.name}: its image embedding is not its class token after the "
                 f"final norm and projection (they differ by {gap:.2g}); it cannot be used here"
             )
+        gap = float((tokens.patches[0, 0] - tokens.patches[1, 0]).abs().max())
+        # here both are made in one way: nothing but the place in the batch is in the gap
+        if not gap <= (2e-5 if self.dtype == torch.float32 else 3e-2):
+            raise UserError(
+                f"CLIP model {self.name}: the attention of its last block ignores the mask that "
+                f"lets a patch see itself alone (other tokens move it by {gap:.2g}); it cannot be "
+                "used here"
+            )
 
 
-def _three(
-    given: Sequence[float] | None, default: tuple[float, float, float], what: str
-) -> tuple[float, float, float]:
+def _others_turned(_module: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """Hook that turns the sign of all tokens of the second image but its first patch."""
+    hidden = (arguments[0] if arguments else options["hidden_states"]).clone()
+    hidden[1, 0] *= -1
+    hidden[1, 2:] *= -1
+    if arguments:
+        return (hidden, *arguments[1:]), options
+    return arguments, {**options, "hidden_states": hidden}
+
+
+def checked_rgb(
+    given: Any, what: str, *, positive: bool = False
+) -> tuple[float, float, float] | None:
+    """Three finite numbers, for R, G, B; None as it is, ``UserError`` for anything else."""
     if given is None:
-        return default
-    if len(given) != 3:
-        raise UserError(f"{what} has {len(given)} numbers; expected one for each of R, G, B")
-    return (float(given[0]), float(given[1]), float(given[2]))
+        return None
+    if isinstance(given, np.ndarray | Tensor):
+        given = given.tolist()
+    numbers = [v for v in given if _is_number(v)] if isinstance(given, list | tuple) else []
+    if len(numbers) != 3 or len(given) != 3 or (positive and min(numbers) <= 0):
+        above = " above 0" if positive else ""
+        raise UserError(
+            f"{what} is {str(given)[:60]!r}; expected three finite numbers{above}, one for each of "
+            "R, G, B"
+        )
+    return (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+
+
+def _is_number(value: Any) -> bool:
+    # the comparison holds for no NaN, no infinity and no integer beyond the range of floats
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e30

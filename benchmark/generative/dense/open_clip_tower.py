@@ -5,6 +5,7 @@ of open_clip's own that gives no weights. Both keep one projection for query, ke
 function here stands in for either while a pass runs, and computes query and key once.
 """
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,8 +50,13 @@ class OpenClipTower(DenseClip):
         self._checked()
 
     @property
-    def layers(self) -> int:
-        return len(self._visual.transformer.resblocks)
+    def blocks(self) -> Sequence[nn.Module]:
+        found: Sequence[nn.Module] = self._visual.transformer.resblocks
+        return found
+
+    def token_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        ids = self._tokenizer(list(texts), context_length=self.context_length)
+        return [tuple(row) for row in ids.tolist()]
 
     def fits(self, text: str) -> bool:
         longer = self._tokenizer([text], context_length=4 * self.context_length)[0]
@@ -61,18 +67,17 @@ class OpenClipTower(DenseClip):
     @torch.inference_mode()
     def encode_text(self, texts: Sequence[str]) -> Tensor:
         ids = self._tokenizer(list(texts), context_length=self.context_length)
-        return functional.normalize(self.model.encode_text(ids.to(self.device)).float(), dim=-1)
+        return _unit(self.model.encode_text(ids.to(self.device)))
 
     @torch.inference_mode()
     def encode_image(self, pixels: Tensor) -> Tensor:
-        return functional.normalize(self.model.encode_image(pixels).float(), dim=-1)
+        return _unit(self.model.encode_image(pixels))
 
     def _project(self, hidden: Tensor) -> Tensor:
         normed: Tensor = self._visual.ln_post(hidden)
         return normed if self._visual.proj is None else normed @ self._visual.proj
 
     def _hidden(self, pixels: Tensor, attention: AttentionMean, mask: Tensor) -> Tensor:
-        blocks = self._visual.transformer.resblocks
         kept: list[Tensor] = []
 
         def keep(_module: nn.Module, _inputs: Any, output: Tensor) -> None:
@@ -80,11 +85,17 @@ class OpenClipTower(DenseClip):
 
         hook = self._visual.transformer.register_forward_hook(keep)
         try:
-            with _standing_in([block.attn for block in blocks], attention, mask):
+            with _standing_in([block.attn for block in self.blocks], attention, mask):
                 self._visual(pixels)
         finally:
             hook.remove()
         return kept[0]
+
+
+def _unit(found: Any) -> Tensor:
+    """Unit embeddings; a tower with ``output_tokens`` gives its tokens beside them."""
+    embeddings = found[0] if isinstance(found, tuple) else found
+    return functional.normalize(embeddings.float(), dim=-1)
 
 
 def _checked_tower(visual: Any, name: str) -> Any:
@@ -211,14 +222,30 @@ def load(which: str) -> OpenClipTower:
         raise UserError(f"open_clip has no architecture {kind!r}; see open_clip.list_models()")
     architecture = f"local-dir:{rest}" if local else kind
     try:
-        model = open_clip.create_model(
-            architecture,
-            pretrained=None if local else rest,
-            # safetensors and weights-only files: nothing in them is run
-            weights_only=True,
-        )
-        tokenizer = open_clip.get_tokenizer(architecture)
+        with _quiet():
+            model = open_clip.create_model(
+                architecture,
+                pretrained=None if local else rest,
+                # safetensors and weights-only files: nothing in them is run
+                weights_only=True,
+            )
+            tokenizer = open_clip.get_tokenizer(architecture)
     except (OSError, RuntimeError, ValueError, FileNotFoundError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UserError(f"CLIP model 'open_clip:{which}': {reason}") from error
     return OpenClipTower(model, tokenizer, name=f"open_clip:{which}")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Within it, open_clip logs nothing: what goes wrong is in its error too."""
+
+    def others(record: logging.LogRecord) -> bool:
+        return "open_clip" not in record.pathname
+
+    root = logging.getLogger()  # where open_clip writes
+    root.addFilter(others)
+    try:
+        yield
+    finally:
+        root.removeFilter(others)

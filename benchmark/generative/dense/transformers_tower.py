@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmark.errors import UserError
-from benchmark.generative.dense.base import AttentionMean, DenseClip
+from benchmark.generative.dense.base import AttentionMean, DenseClip, checked_rgb
 
 MAX_TOKENS = 77
 """Longest text taken of any model: CLIP's own limit, so that attributes fit every model."""
@@ -43,29 +43,33 @@ class TransformersTower(DenseClip):
         self._vision = _checked_tower(model, name)
         super().__init__(model, name=name, mean=mean, std=std)
         self._tokenizer = tokenizer
-        config = self._vision.config
-        self.size = (int(config.image_size), int(config.image_size))
-        side = int(config.image_size) // int(config.patch_size)
-        self.grid = (side, side)
+        self.size, self.grid = _sizes(self._vision.config, name)
         self.context_length = _context_length(model, tokenizer)
         self.logit_scale = float(model.logit_scale.detach().exp().reshape(-1)[0])
         self._checked()
 
     @property
-    def layers(self) -> int:
-        return len(self._vision.encoder.layers)
+    def blocks(self) -> Sequence[torch.nn.Module]:
+        found: Sequence[torch.nn.Module] = self._vision.encoder.layers
+        return found
+
+    def token_ids(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        return [tuple(row) for row in self._batch(texts)["input_ids"].tolist()]
 
     def fits(self, text: str) -> bool:
         return len(self._tokenizer(text)["input_ids"]) <= self.context_length
 
     @torch.inference_mode()
     def encode_text(self, texts: Sequence[str]) -> Tensor:
-        batch = self._tokenizer(
-            list(texts), padding=True, truncation=True, max_length=self.context_length,
-            return_tensors="pt",
-        ).to(self.device)  # fmt: skip
+        batch = self._batch(texts).to(self.device)
         inputs = {key: batch[key] for key in ("input_ids", "attention_mask") if key in batch}
         return _unit(self.model.get_text_features(**inputs))
+
+    def _batch(self, texts: Sequence[str]) -> Any:
+        return self._tokenizer(
+            list(texts), padding=True, truncation=True, max_length=self.context_length,
+            return_tensors="pt",
+        )  # fmt: skip
 
     @torch.inference_mode()
     def encode_image(self, pixels: Tensor) -> Tensor:
@@ -129,6 +133,7 @@ def _checked_tower(model: Any, name: str) -> Any:
         )
     parts = {
         "an image projection": hasattr(model, "visual_projection"),
+        "features of single images": hasattr(model, "get_image_features"),
         "a text tower": hasattr(model, "get_text_features"),
         "a logit scale": hasattr(model, "logit_scale"),
         "a stack of encoder layers": hasattr(getattr(vision, "encoder", None), "layers"),
@@ -138,6 +143,17 @@ def _checked_tower(model: Any, name: str) -> Any:
     if missing:
         raise UserError(f"CLIP model {name}: {kind} lacks {', '.join(missing)}")
     return vision
+
+
+def _sizes(config: Any, name: str) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Height and width of the input in pixels, and of the grid of patches."""
+    size, patch = config.image_size, config.patch_size
+    for value, what in ((size, "image_size"), (patch, "patch_size")):
+        if not isinstance(value, int):
+            raise UserError(
+                f"CLIP model {name}: {what} is {value!r}; expected one number, for square pictures"
+            )
+    return (size, size), (size // patch, size // patch)
 
 
 def _context_length(model: Any, tokenizer: Any) -> int:
@@ -180,13 +196,34 @@ def load(which: str) -> TransformersTower:
     return TransformersTower(model, tokenizer, name=f"transformers:{which}", mean=mean, std=std)
 
 
-def _pixel_statistics(folder: Path) -> tuple[Sequence[float] | None, Sequence[float] | None]:
-    """Mean and standard deviation of pixels from ``preprocessor_config.json``, where there."""
-    path = folder / "preprocessor_config.json"
+def _pixel_statistics(folder: Path) -> tuple[Any, Any]:
+    """Mean and standard deviation of pixels as the folder's files state them, None where not.
+
+    ``processor_config.json`` goes before ``preprocessor_config.json``, as in transformers 5.
+    """
+    whole = _json_object(folder / "processor_config.json")
+    said = whole.get("image_processor")
+    path = folder / ("preprocessor_config.json" if said is None else "processor_config.json")
+    if said is None:
+        said = _json_object(path)
+    elif not isinstance(said, dict):
+        raise UserError(f"{path}: image_processor is no JSON object; save the processor again")
+    if said.get("do_normalize") is False:
+        return (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
+    mean, std = said.get("image_mean"), said.get("image_std")
+    checked_rgb(mean, f"{path}: image_mean")
+    checked_rgb(std, f"{path}: image_std", positive=True)
+    return mean, std
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    """The content of a JSON file; empty where there is no such file."""
     if not path.is_file():
-        return None, None
+        return {}
     try:
         said = json.loads(path.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path}: not valid JSON: {error}") from error
-    return said.get("image_mean"), said.get("image_std")
+    if not isinstance(said, dict):
+        raise UserError(f"{path}: expected a JSON object; save the processor again")
+    return said

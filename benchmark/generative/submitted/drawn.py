@@ -20,7 +20,7 @@ from filelock import FileLock
 from benchmark.errors import UserError
 from benchmark.files import check_target, file_sha256, write_bytes, write_json
 from benchmark.generative.submitted.pipelines import Model, Painter
-from benchmark.images import MAX_BYTES, ImageReadError
+from benchmark.images import read_file
 from benchmark.submissions.generators_known import prompts_of
 
 FORMAT = 1
@@ -53,11 +53,7 @@ class DrawnSet:
 
     def encoded(self, index: int) -> bytes:
         """The picture's PNG file."""
-        try:
-            with (self._folder / f"{self.ids[index]}.png").open("rb") as stream:
-                return stream.read(MAX_BYTES + 1)
-        except OSError as error:
-            raise ImageReadError(f"{self.describe(index)}: {error.strerror}") from None
+        return read_file(self._folder / f"{self.ids[index]}.png", name=self.describe(index))
 
     def describe(self, index: int) -> str:
         """Submission and number."""

@@ -88,7 +88,9 @@ def load_file(path: Path, *, name: str) -> "OpenClipTower":
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{path}: not a file of {NAME}: {reason}") from error
-    return OpenClipTower(model, Words(vocabulary), name=name)
+    tower = OpenClipTower(model, Words(vocabulary), name=name)
+    tower.statistics_fixed = True
+    return tower
 
 
 def save(path: Path, model: "TinyClip", vocabulary: list[str], shape: dict[str, int]) -> None:

@@ -251,3 +251,55 @@ def test_one_attribute_has_no_pairs_and_says_so(assay: Run, place: Path, tmp_pat
     assert code == 0
     pad = json.loads(out)["means"]["pad"]
     assert pad["not_applicable"] == {"one attribute makes no pair": 1}
+
+
+def test_agreement_replaces_none_of_its_inputs(assay: Run, place: Path, tmp_path: Path) -> None:
+    assert assay(*given(place), "--out", tmp_path / "results/g0")[0] == 0
+    document = tmp_path / "results/g0/comparison.json"
+    (tmp_path / "r.csv").write_text("class,rating\ng0,5\n")
+    options = "--ratings", tmp_path / "r.csv", "--results", tmp_path / "results"
+    other = tmp_path / "results/not_rated.json"
+    other.write_bytes(document.read_bytes())
+    for _ in range(2):
+        assert assay("agreement", *options, "--out", tmp_path / "results/agreement.json")[0] == 0
+    for out, named in (
+        (document, "--results (g0)"),
+        (other, "--results (not_rated)"),
+        (tmp_path / "r.csv", "--ratings"),
+    ):
+        before = out.read_bytes()
+        code, _, err = assay("agreement", *options, "--out", out)
+        assert (code, err.count("\n")) == (2, 1)
+        assert f"--out would replace the file of {named}" in err
+        assert out.read_bytes() == before
+
+
+def test_compare_replaces_none_of_its_inputs(assay: Run, place: Path, tmp_path: Path) -> None:
+    own = tmp_path / "comparison.json"
+    own.write_text("a hat\n")
+    code, _, err = assay(*given(place, attributes=own), "--out", tmp_path)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--out would replace the file of --attributes" in err
+
+
+def test_numbers_beyond_their_bounds_are_one_line(assay: Run, place: Path, tmp_path: Path) -> None:
+    for option, value in (
+        ("--seed", 10**22), ("--seed", -1), ("--batch-size", 10**9), ("--batch-size", 0),
+        ("--resamples", 10**9), ("--permutations", 10**9),
+    ):  # fmt: skip
+        code, out, err = assay(*given(place), option, value)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "expected a whole number from" in err
+    (tmp_path / "r.csv").write_text("class,rating\ng0,5\n")
+    options = "--ratings", tmp_path / "r.csv", "--results", tmp_path
+    for option in ("--seed", "--resamples"):
+        code, _, err = assay("agreement", *options, option, 10**22)
+        assert (code, err.count("\n")) == (2, 1)
+
+
+def test_what_is_left_out_is_told(assay: Run, place: Path, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path / "made", 4, start=70)
+    (folder / "linked").symlink_to(place / "real")
+    code, _, err = assay(*given(place, generated=folder))
+    assert code == 0
+    assert err == "note: generated set: 1 links to folders left out, they are not followed\n"

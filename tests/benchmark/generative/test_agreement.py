@@ -73,3 +73,14 @@ def test_not_applicable(values, reason):
 def test_wrong_input_is_named(values, ratings, message):
     with pytest.raises(InputError, match=message):
         agreement(values, ratings)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1e-200, 1e300])
+def test_numbers_of_any_size_correlate_alike(scale: float) -> None:
+    values, people = np.array([1.0, 2.0, 4.0, 7.0]), np.array([3.0, -9.0, 5.0, 6.0])
+    own = agreement(values, people, resamples=40)
+    other = agreement(values * scale, people * scale, resamples=40)
+    assert other.pearson.value == pytest.approx(own.pearson.value, rel=1e-12)
+    assert other.pearson.ci95 == pytest.approx(own.pearson.ci95, rel=1e-12)
+    assert other.spearman.value == own.spearman.value

@@ -110,3 +110,25 @@ def test_the_folder_of_a_dataset_wants_its_split(avatars: Path) -> None:
         open_set(str(avatars))
     with pytest.raises(UserError, match="empty name"):
         open_set("")
+
+
+def test_links_to_folders_are_counted(tmp_path: Path) -> None:
+    folder_of(tmp_path / "other", 2)
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/linked").symlink_to(tmp_path / "other")
+    with pytest.raises(UserError, match="1 links to folders, which are not followed"):
+        FolderSet.of(tmp_path / "set")
+    picture(0).save(tmp_path / "set/one.png")
+    found = FolderSet.of(tmp_path / "set")
+    assert (found.ids, found.linked) == (("one.png",), 1)
+
+
+def test_pipes_and_devices_are_no_images(tmp_path: Path) -> None:
+    picture(0).save(tmp_path / "a.png")
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "zero.png").symlink_to("/dev/zero")
+    found = FolderSet.of(tmp_path)
+    assert found.encoded(0)
+    for place in (1, 2):
+        with pytest.raises(ImageReadError, match=r"^cannot read image \S+\.png: a pipe, device"):
+            found.encoded(place)

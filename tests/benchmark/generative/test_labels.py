@@ -21,6 +21,7 @@ from benchmark.generative.labels import (
     Labels,
     aligned,
     labels_for,
+    names_notes,
     read_labels,
     read_names,
 )
@@ -243,3 +244,38 @@ def test_labels_of_one_kind_and_a_single_attribute_say_why(tmp_path: Path) -> No
     assert real_side["means"]["scores"]["hcs"]["auc"] is None
     assert real_side["means"]["scores"]["clip_score"]["auc"] is not None
     assert real_side["means"]["n"] == 1
+
+
+def test_two_attributes_do_not_share_a_label(tmp_path: Path) -> None:
+    labels = read_labels(written(tmp_path / "l.csv", "id,spectacles\na/0.png,1\n"))
+    images = FolderSet.of(folder_of(tmp_path / "set", 2))
+    with pytest.raises(UserError, match="'glasses' and 'spectacles' would both be read from"):
+        aligned(labels, images, ["glasses", "spectacles"], {"glasses": "spectacles"})
+
+
+def test_names_are_compared_whatever_their_unicode_form(tmp_path: Path) -> None:
+    labels = read_labels(written(tmp_path / "l.csv", "id,cafe\u0301\na/0.png,1\n"))
+    images = FolderSet.of(folder_of(tmp_path / "set", 2))
+    assert aligned(labels, images, ["Caf\u00e9"], None).missing == ()
+    with pytest.raises(UserError, match="is there twice"):
+        read_labels(written(tmp_path / "t.csv", "id,cafe\u0301,caf\u00e9\na/0.png,1,1\n"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [r'{"a": {"hat": 1}, "\ud800": {"hat": 0}}', r'{"a": {"hat": 1, "\ud800": 1}}'],
+)
+def test_half_a_character_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(UserError, match=r"l\.json: '\\ud800' is no text"):
+        read_labels(written(tmp_path / "l.json", content))
+    with pytest.raises(UserError, match=r"n\.json: '\\ud800' is no text"):
+        read_names(written(tmp_path / "n.json", r'{"hat": "\ud800"}'))
+
+
+def test_names_that_are_not_asked_for_are_told() -> None:
+    assert names_notes(None, ["a hat"]) == []
+    assert names_notes({"A  HAT": "cap"}, ["a hat"]) == []
+    notes = names_notes({"a hat": "cap", "a tie": "tie"}, ["a hat"])
+    assert notes == ["--label-names: not asked for: a tie"]
+    with pytest.raises(UserError, match="'a tye' is no attribute asked for"):
+        names_notes({"a tye": "tie"}, ["a tie"])

@@ -9,7 +9,7 @@ import torch
 from PIL import Image
 
 from benchmark.errors import UserError
-from benchmark.generative import dense_clip, ra_clip_scores
+from benchmark.generative import checked_attributes, dense_clip, load_clip, ra_clip_scores
 from benchmark.generative.dense.base import Tokens
 from benchmark.generative.refine import Options, score_tokens
 from benchmark.generative.resize import resized
@@ -313,3 +313,14 @@ def test_protocol_says_what_was_done(scores, clip):
         "renormalize": True,
         "spatial_scale": None,
     }
+
+
+def test_attributes_that_the_text_tower_cannot_tell_apart() -> None:
+    with pytest.raises(UserError, match="more than once"):
+        checked_attributes(["caf\u00e9", "cafe\u0301"])
+    clip = load_clip("assay-tiny-clip")
+    with pytest.raises(UserError, match="no words for assay-tiny-clip: '!!!'"):
+        checked_attributes(["a hat", "!!!"], clip)
+    with pytest.raises(UserError, match=r"the same tokens for .*: 'a hat', 'a-hat'"):
+        checked_attributes(["a bun", "a hat", "a-hat"], clip)
+    assert checked_attributes(["a bun", "a hat"], clip) == ("a bun", "a hat")

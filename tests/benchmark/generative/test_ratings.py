@@ -123,3 +123,10 @@ def test_what_was_made_otherwise_is_refused() -> None:
         agreements(ratings, {"a": comparison(1.0)})
     with pytest.raises(UserError, match="'a' and 'b' differ in resize"):
         agreements(ratings, {"a": comparison(1.0), "b": comparison(1.0, resize="squash")})
+
+
+@pytest.mark.parametrize("rating", ["1_0", "1.7e308", "-2e12", "\uff11", "nan", "0x1"])
+def test_what_nobody_writes_as_a_rating_is_none(tmp_path: Path, rating: str) -> None:
+    text = f"class,rating,rater\na,1,x\nb,{rating},x\nb,{rating},y\n"
+    with pytest.raises(UserError, match=r"line 3: rating .*expected a number from -1e"):
+        read_ratings(write(tmp_path / "r.csv", text))
