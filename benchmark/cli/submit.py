@@ -184,11 +184,9 @@ def score(
         )
     report = check(folder.absolute().parent.parent, [folder])
     if report.problems:
-        first = report.problems[0]
-        raise CheckFailed(
-            f"{folder}: {len(report.problems)} problems, the first: {first}; see them all with: "
-            f"assay submit validate {folder}"
-        )
+        more = len(report.problems) - 1
+        others = f"; see {more} more with: assay submit validate {folder}" if more else ""
+        raise CheckFailed(f"{folder} is not valid: {report.problems[0]}{others}")
     check_out(out, {})
     if out is not None and out.resolve().is_relative_to(folder.resolve()):
         raise UserError(f"{out}: lies in the submission; --record alone writes there")
