@@ -59,7 +59,9 @@ def rounded(value: float, decimals: int = 3) -> str:
 
 
 def _needed(value: float, decimals: int) -> int:
-    enough = (more for more in range(decimals, _MOST + 1) if round(value, more) != 0)
+    if round(value, decimals) != 0:  # nearly always, and asked a hundred thousand times
+        return decimals
+    enough = (more for more in range(decimals + 1, _MOST + 1) if round(value, more) != 0)
     return next(enough, decimals)
 
 
@@ -76,8 +78,8 @@ def number(score: Score | None, decimals: int = 3) -> Number:
     if score.ci95 is not None:
         low, high = score.ci95
         interval = f"[{rounded(low, decimals)}, {rounded(high, decimals)}]"
-    text, shown = rounded(score.value, decimals), _needed(score.value, decimals)
-    return Number(score.value, text, interval, shown, note)
+    shown = _needed(score.value, decimals)
+    return Number(score.value, fixed(score.value, shown), interval, shown, note)
 
 
 def plain(value: float | None, decimals: int = 3) -> Number:

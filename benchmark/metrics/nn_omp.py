@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import nnls
 
 from benchmark.metrics.arrays import BoolArray, Codes, FloatArray
 
@@ -57,6 +56,8 @@ def fit_nn_omp(values: Codes, present: BoolArray, max_latents: int) -> list[NnOm
 def _fit_one(
     by_latent: Codes, norms: FloatArray, scale: FloatArray, target: FloatArray, max_latents: int
 ) -> NnOmpFit:
+    from scipy.optimize import nnls
+
     support: list[int] = []
     weights = np.zeros(0)
     residual = target

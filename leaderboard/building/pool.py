@@ -4,6 +4,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
 from types import TracebackType
 from typing import TypeVar
 
@@ -27,14 +28,23 @@ class Pool:
         """``work`` of every job, in order; the first error in this order is raised."""
         if self._workers == 1 or len(jobs) < FEW:
             return [work(job) for job in jobs]
+        size = max(1, min(16, len(jobs) // (4 * self._workers)))
+        return list(self._started().map(work, jobs, chunksize=size))
+
+    def begin(self, work: Callable[[Job], Result], job: Job, size: int) -> Callable[[], Result]:
+        """What waits for ``work`` of one job of so many parts, done meanwhile if they are many."""
+        if self._workers == 1 or size < FEW:
+            return cache(partial(work, job))
+        return self._started().submit(work, job).result
+
+    def _started(self) -> ProcessPoolExecutor:
         if self._processes is None:
             self._processes = ProcessPoolExecutor(
                 max_workers=self._workers,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=end_with_parent,
             )
-        size = max(1, min(16, len(jobs) // (4 * self._workers)))
-        return list(self._processes.map(work, jobs, chunksize=size))
+        return self._processes
 
     def __enter__(self) -> "Pool":
         return self

@@ -15,7 +15,7 @@ from leaderboard.building.pool import Pool
 from leaderboard.building.reuse import Shelf
 from leaderboard.building.templating import make_environment
 from leaderboard.definitions import GROUPS, SOURCES
-from leaderboard.exports import write_exports
+from leaderboard.exports import ConceptTables, write_exports
 from leaderboard.pages.citing import Citing
 from leaderboard.pages.pictures import Pictures
 from leaderboard.ranking.boards import Board
@@ -120,12 +120,18 @@ class Writer:
             (self._folder / "static" / asset.name).write_bytes(asset.read_bytes())
         if content.images is not None:
             copy_comparison(content.images, self._folder / "images")
+        concepts = [
+            ConceptTables(self._shelf, board, content, self._cache, self._pool)
+            for board in content.boards
+        ]
         self._write_fixed_pages()
         pictures = Pictures(dataset, self._folder / "img")
         pages = EntryPages(content, citing, self._render, self._shelf, pictures, self._cache)
         pages.write(self._site, self._pool)
         names = [release.name for release in self._around.releases]
         write_exports(self._shelf, content, citing, names)
+        for tables in concepts:
+            tables.write()
         self._shelf.close()
         for name in folders:
             if not any((self._folder / name).iterdir()):

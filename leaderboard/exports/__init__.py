@@ -4,10 +4,10 @@ from leaderboard.building.content import Content
 from leaderboard.building.reuse import Shelf
 from leaderboard.exports.api import write_api
 from leaderboard.exports.feeds import write_feed, write_sitemap
-from leaderboard.exports.tables import write_tables
+from leaderboard.exports.tables import ConceptTables, write_tables
 from leaderboard.pages.citing import Citing
 
-__all__ = ["write_exports", "write_feed", "write_sitemap"]
+__all__ = ["ConceptTables", "write_exports", "write_feed", "write_sitemap"]
 
 
 def write_exports(shelf: Shelf, content: Content, citing: Citing, releases: list[str]) -> None:

@@ -125,11 +125,6 @@ class Record(Named):
         return Concepts.of(self.document["per_concept"])
 
     @property
-    def packed_concepts(self) -> bytes:
-        """The same as ``Concepts.packed`` makes it."""
-        return self.slim.packed() if self.slim is not None else self.concepts.packed()
-
-    @property
     def architecture(self) -> str:
         return str(self.document["submission"]["architecture"])
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,12 @@ def whole_text(file: File, sha256: str, cache: Cache) -> bytes:
     return cache.read("text", sha256) or _text(_document(file))
 
 
+def packed_concepts(file: File, sha256: str, cache: Cache) -> bytes:
+    """The per-concept rows of the record in ``file``; ``sha256`` is of its text on the site."""
+    known = cache.read("concepts", sha256)
+    return known or Concepts.of(_document(file)["per_concept"]).packed()
+
+
 def whole(record: AnyRecord, text: bytes) -> AnyRecord:
     """A slim record with its bulky parts again, from its whole text."""
     document = json.loads(text)
@@ -113,8 +120,6 @@ def _record(file: File, content: Mapping[str, Any], cache: Cache) -> AnyRecord:
     if file.schema == GENERATOR:
         return GeneratorRecord(document, file.path, known_sha256=sha256)
 
-    def packed() -> bytes:
-        known = cache.read("concepts", sha256)
-        return known or Concepts.of(_document(file)["per_concept"]).packed()
-
-    return Record(document, file.path, slim=Slim(sha256, packed))
+    return Record(
+        document, file.path, slim=Slim(sha256, partial(packed_concepts, file, sha256, cache))
+    )

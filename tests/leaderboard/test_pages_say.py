@@ -104,8 +104,10 @@ def test_texts_of_the_concepts_are_quoted_only_where_they_must_be() -> None:
             "n_add": pa.array([3, None, 0], pa.int64()),
         }
     )
+    plain = concept_csv(table.slice(0, 2).set_column(1, "concept", [["hat", "'s"]])).decode()
+    assert plain == "id,concept,f1,n_add\na,hat,0.5,3\na,'s,,\n"
     text = concept_csv(table).decode()
-    assert text.splitlines()[:2] == ["id,concept,f1,n_add", "a,hat,0.5,3"]
+    assert text.splitlines()[:2] == ["id,concept,f1,n_add", '"a","hat",0.5,3']
     rows = list(csv.reader(io.StringIO(text)))
     assert rows[2:] == [["a", 'a "b", c', "", ""], ["a", "'=1+1", rows[3][2], "0"]]
     assert float(rows[3][2]) == 1
